@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libexeunt: every process exit on this host as one record, as it happens.
+ *
+ *	exeunt_new() -> exeunt_open() -> [drop privileges] -> exeunt_start() -> exeunt_dispatch() ... -> exeunt_stop()
+ *
+ * One handle, one thread: no function may run beside another on the same handle. Functions return 0 or a
+ * documented positive number, or a negative errno; exeunt_error() then has the sentence for a person.
+ * Nothing here prints, exits, or changes signal handlers.
+ */
+#ifndef EXEUNT_H
+#define EXEUNT_H
+
+#include <exeunt/record.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define EXEUNT_VERSION_MAJOR 0
+#define EXEUNT_VERSION_MINOR 1
+
+struct exeunt;
+
+/*
+ * Called once for each record, in order of `seq`, from within exeunt_start(), exeunt_dispatch(),
+ * exeunt_replay_file() or exeunt_stop(). The record is borrowed for the call. It must not call back into the handle.
+ * Returns 0, or a positive number to end the dispatch that called it (which then returns that number).
+ */
+typedef int (*exeunt_record_fn)(const struct exeunt_record *record, void *userdata);
+
+/*
+ * Called for a message to a person (a source refused, a file damaged at an offset); no newline, no escape bytes.
+ * Level: 3 error, 4 warning, 6 information (syslog's).
+ */
+typedef void (*exeunt_message_fn)(int level, const char *text, void *userdata);
+
+/* Zero is the default of each member; set `size` to sizeof(struct exeunt_options). */
+struct exeunt_options {
+	size_t size;
+	uint32_t sources;	 /* mask of EXEUNT_SOURCE_BIT(); 0: all that work here */
+	bool sources_required;	 /* a source of the mask that cannot work is an error */
+	bool threads;		 /* EXEUNT_TYPE_THREAD records too */
+	bool numeric;		 /* do not look up user and group names */
+	bool selftest_off;	 /* do not fork a child per CPU to prove that records arrive */
+	uint32_t receive_buffer; /* bytes for each socket; 0: chosen by memory and CPUs */
+	uint32_t status_seconds; /* a status record every so often; 0: never */
+	uint32_t table_entries;	 /* bound of the table of processes that wait; 0: 65,536 */
+	int capture_fd;		 /* when capture is true: raw frames are written here, borrowed */
+	bool capture;
+	exeunt_record_fn on_record;
+	exeunt_message_fn on_message;
+	void *userdata;
+};
+
+/*
+ * Makes a handle. Nothing is opened yet. `options` is copied; NULL means all defaults.
+ * Errors: -EINVAL (size or mask), -ENOMEM.
+ */
+int exeunt_new(struct exeunt **ret, const struct exeunt_options *options);
+
+/* Ends everything, without a stop record. NULL is accepted. */
+void exeunt_free(struct exeunt *x);
+
+/*
+ * Opens the sources; this is what needs privilege (CAP_NET_ADMIN in the initial user, pid and network
+ * namespace for taskstats). Errors: -EPERM when no source that was asked for can work here; -ENOMEM.
+ * exeunt_sources() tells of each.
+ */
+int exeunt_open(struct exeunt *x);
+
+/*
+ * Proves that records arrive, by a short-lived child per CPU, and hands over the start record.
+ * May be called after all privileges are gone. Errors: -EPERM when no source passed, -ETIME.
+ */
+int exeunt_start(struct exeunt *x);
+
+/* A file descriptor to wait for with poll(2), POLLIN; owned by the handle. */
+int exeunt_fd(const struct exeunt *x);
+
+/*
+ * Reads what there is and hands over the records that became complete. Never blocks.
+ * Returns 0, or the positive number that the callback returned. Errors: -ENOMEM, or that of a dead source.
+ */
+int exeunt_dispatch(struct exeunt *x);
+
+/* Drains the sources, hands over what waits, the losses and the stop record. Returns as exeunt_dispatch(). */
+int exeunt_stop(struct exeunt *x);
+
+/*
+ * Replays a file instead of the kernel: a capture, recognised by content; "-" is standard input.
+ * No exeunt_open() is needed. Several calls are one stream. Damage is told by on_message and as loss records, and
+ * what is good behind it is still read. Errors: -errno of open or read; -EBADMSG when it is no file that exeunt knows.
+ */
+int exeunt_replay_file(struct exeunt *x, const char *path);
+
+/* Counts something that happened to our output into the ledger, as loss records of EXEUNT_SOURCE_OUTPUT. */
+int exeunt_report_loss(struct exeunt *x, const struct exeunt_loss *loss);
+
+/* Tells the ledger that the consumer kept one exit back on purpose. */
+void exeunt_count_filtered(struct exeunt *x);
+
+/* The ledger now. */
+void exeunt_balance(const struct exeunt *x, struct exeunt_balance *ret);
+
+/* The state of each source, borrowed until the handle is freed; *n is their number. */
+const struct exeunt_source_status *exeunt_sources(const struct exeunt *x, size_t *n);
+
+/* The last error in words, borrowed until the next call; "" if there was none. */
+const char *exeunt_error(const struct exeunt *x);
+
+/*
+ * Writes the text of process.entity_id and a NUL. `size` of 64 is enough. Returns the length, or -ENODATA when the
+ * record has none, or -ENOSPC.
+ */
+int exeunt_entity_id(const struct exeunt *x, const struct exeunt_record *record, char *buf,
+		     size_t size);
+
+/* "taskstats", "socket_overflow", "exit" ...; never NULL. */
+const char *exeunt_source_name(enum exeunt_source source);
+const char *exeunt_loss_cause_name(enum exeunt_loss_cause cause);
+const char *exeunt_type_name(enum exeunt_type type);
+const char *exeunt_delay_name(enum exeunt_delay_kind kind);
+
+/* "SIGSEGV", "SIGRTMIN+3"; NULL for a number that is no signal. */
+const char *exeunt_signal_name(unsigned int signal);
+
+/* "0.1.0" */
+const char *exeunt_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
