@@ -3,6 +3,9 @@
 # Shared by the scripts beside it: where the tree is, and the packages of tools/packages.
 # Sourced, never run. Defines functions and `root`; changes nothing by itself.
 
+# Debian's own programs first: what tools/packages lists, not what a user may have put before it.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
+
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 
 # say TEXT...: progress, for a person.
