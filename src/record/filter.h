@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The filter language of --filter: an expression over the names of the field table, compiled once, asked for each
+ * record. exeunt(8) has the language for its users; the rules that a caller must know:
+ *
+ *	- Only records about a process are judged: exit, thread, amend, interim. All others always pass, so that a
+ *	  filter never hides a loss or the balance.
+ *	- Three values: a comparison with a field that the record does not have is unknown, `not` leaves it unknown,
+ *	  and only true passes.
+ *	- Known is what the record says by leaving a field out: a process that a signal ended has no exit code, so
+ *	  `code != 0` is true of it; `core`, `backfilled` are false, `certain` is true, `missing` and `inherited` are
+ *	  empty when left out.
+ *
+ * A filter may ask for user and group names while it is compiled, never later. Asking it allocates nothing, apart from
+ * what regexec(3) does by itself, which it is spared for patterns without operators. One thread at a time.
+ */
+#ifndef RECORD_FILTER_H
+#define RECORD_FILTER_H
+
+#include <exeunt/record.h>
+
+struct filter;
+
+/* Enough for any message of filter_new(). */
+#define FILTER_ERROR_SIZE 1024
+
+/*
+ * Compiles `expr`. On -EINVAL `error` holds three lines without a newline behind: the message with the column, the
+ * expression, and a caret under the place; no control byte apart from the two newlines. Also -ENOMEM.
+ */
+int filter_new(struct filter **ret, const char *expr, char *error, size_t error_size);
+
+/* NULL is accepted. */
+void filter_free(struct filter *f);
+
+/* True if the record is to be shown. */
+bool filter_match(const struct filter *f, const struct exeunt_record *r);
+
+#endif
