@@ -67,16 +67,16 @@ static size_t skip_bracket(const char *s, size_t len, size_t i)
 	return MIN(i + 1, len);
 }
 
-/* The larger number of {2}, {2,} or {2,7}, which starts at `s`. */
+/* Copies that {2}, {2,} or {2,7}, which starts at `s`, needs at most: one more than its larger number. */
 static size_t repetitions(const char *s)
 {
-	size_t most = 1, n = 0;
+	size_t most = 0, n = 0;
 
 	for (s++; (*s >= '0' && *s <= '9') || *s == ','; s++) {
-		n = *s == ',' ? 0 : MIN(n * 10 + (size_t)(*s - '0'), (size_t)EXPANDED_MAX + 1);
+		n = *s == ',' ? 0 : MIN(n * 10 + (size_t)(*s - '0'), (size_t)EXPANDED_MAX);
 		most = MAX(most, n);
 	}
-	return most;
+	return most + 1;
 }
 
 /*
@@ -94,11 +94,16 @@ static void measure_add(struct measure *m, size_t size)
 	m->sum[m->depth] += size;
 }
 
-/* Counts the element at `s`: a character, a bracket expression, a group's end, a repetition. */
+static const char *measure_repeat(struct measure *m, size_t times)
+{
+	m->sum[m->depth] += m->last * (times - 1);
+	m->last *= times;
+	return m->sum[m->depth] > EXPANDED_MAX ? "the regular expression repeats too much" : NULL;
+}
+
+/* Counts the element at `s`: a character, a bracket expression, a group's start or end, a repetition. */
 static const char *measure_element(struct measure *m, const char *s)
 {
-	size_t times;
-
 	switch (*s) {
 	case '(':
 		if (m->depth == GROUPS_MAX)
@@ -112,19 +117,17 @@ static const char *measure_element(struct measure *m, const char *s)
 		}
 		return NULL;
 	case '{':
-		times = repetitions(s);
-		m->sum[m->depth] += m->last * (times - 1);
-		m->last *= times;
-		break;
-	case '*':
+		return measure_repeat(m, repetitions(s));
 	case '+':
+		/* a+ is compiled as aa*, so that each of a++++ doubles it. */
+		return measure_repeat(m, 2);
+	case '*':
 	case '?':
-		m->sum[m->depth]++;
-		break;
+		return NULL;
 	default:
 		measure_add(m, 1);
+		return NULL;
 	}
-	return m->sum[m->depth] > EXPANDED_MAX ? "the regular expression repeats too much" : NULL;
 }
 
 static const char *refuse(const char *s, size_t len)

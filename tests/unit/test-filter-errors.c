@@ -152,6 +152,7 @@ static void wrong_expressions_are_refused(void **state)
 		{ "comm ~ '(a)\\1'", "refer back" },
 		{ "comm ~ '((a{200}){200}){200}'", "repeats too much" },
 		{ "comm ~ 'a{99999999999}'", "repeats too much" },
+		{ "comm ~ 'a++++++++++++++++++++++++++++++'", "repeats too much" },
 		{ "comm ~ '(a?){0,3000}'", "repeats too much" },
 		{ "comm ~ '((((ab){9}){9}){9}){9}'", "repeats too much" },
 		{ "'ssh' == comm", "starts with a field" },
