@@ -24,8 +24,9 @@ struct exeunt;
 
 /*
  * Called once for each record, in order of `seq`, from within exeunt_start(), exeunt_dispatch(),
- * exeunt_replay_file() or exeunt_stop(). The record is borrowed for the call. It must not call back into the handle.
- * Returns 0, or a positive number to end the dispatch that called it (which then returns that number).
+ * exeunt_replay_file() or exeunt_stop(). The record is borrowed for the call. It must not call back into the handle,
+ * apart from exeunt_keep_back().
+ * Returns 0, or a positive number that the function which called it shall return; what was read already still comes.
  */
 typedef int (*exeunt_record_fn)(const struct exeunt_record *record, void *userdata);
 
@@ -97,14 +98,21 @@ int exeunt_replay_file(struct exeunt *x, const char *path);
 /* Counts something that happened to our output into the ledger, as loss records of EXEUNT_SOURCE_OUTPUT. */
 int exeunt_report_loss(struct exeunt *x, const struct exeunt_loss *loss);
 
-/* Tells the ledger that the consumer kept one exit back on purpose. */
-void exeunt_count_filtered(struct exeunt *x);
+/*
+ * To be called from the record callback, and the only function that may be: the consumer keeps this record back on
+ * purpose. It is counted as filtered, and its `seq` goes to the next record, so that what is put out has no gap.
+ */
+void exeunt_keep_back(struct exeunt *x, const struct exeunt_record *record);
 
 /* The ledger now. */
 void exeunt_balance(const struct exeunt *x, struct exeunt_balance *ret);
 
 /* The state of each source, borrowed until the handle is freed; *n is their number. */
 const struct exeunt_source_status *exeunt_sources(const struct exeunt *x, size_t *n);
+
+/* Name and boot id of the host that the records are of; in a replay, that of the capture once its head was read. */
+const char *exeunt_host_name(const struct exeunt *x);
+const char *exeunt_boot_id(const struct exeunt *x);
 
 /* The last error in words, borrowed until the next call; "" if there was none. */
 const char *exeunt_error(const struct exeunt *x);

@@ -193,7 +193,7 @@ struct exeunt_balance {
 	uint64_t backfilled;  /* exits that another source brought after a loss */
 	uint64_t lost;	      /* sum of the loss records of kernel sources */
 	uint64_t lost_output; /* records that a slow sink cost */
-	uint64_t filtered;    /* exits that --filter kept back */
+	uint64_t filtered;    /* exits that the consumer kept back: --filter, --count */
 	uint64_t unparsable;  /* messages that no decoder took */
 	uint64_t evicted;     /* entries that a full table cost */
 	uint64_t pending;     /* processes that wait for late parts now */

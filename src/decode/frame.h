@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A frame: one thing that a source saw, with the time it was read. Live sources, captures, golden tests and fuzzers
+ * all enter by it. Plain data, borrowed for the call it is passed to.
+ */
+#ifndef DECODE_FRAME_H
+#define DECODE_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <exeunt/record.h>
+
+/* The numbers are part of the capture format. */
+enum frame_kind {
+	FRAME_DATA = 1, /* bytes from the kernel: a datagram */
+	FRAME_LOST =
+		2, /* u64 count: the kernel dropped so many for this channel since `since_ns` */
+	FRAME_EMPTY = 3,    /* every queue of the source was seen empty at mono_ns or later */
+	FRAME_SELFTEST = 4, /* i32 pid: a child of ours, to be left out */
+};
+
+struct frame {
+	enum exeunt_source source;
+	enum frame_kind kind;
+	int channel;	  /* index of the socket: for taskstats the CPU; -1: the whole source */
+	int64_t mono_ns;  /* CLOCK_MONOTONIC when it was read */
+	int64_t real_ns;  /* CLOCK_REALTIME at the same time */
+	int64_t since_ns; /* CLOCK_MONOTONIC before which it cannot have been queued */
+	const void *data;
+	size_t len;
+};
+
+/* Returns 0, or a negative errno that ends the reading. */
+typedef int (*frame_fn)(const struct frame *frame, void *userdata);
+
+#endif

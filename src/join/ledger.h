@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ledger: every loss is counted here once, becomes a loss record, and stays in the balance. Owns the counters and
+ * the per-CPU sequence numbers of taskstats. Time is passed in.
+ */
+#ifndef JOIN_LEDGER_H
+#define JOIN_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <exeunt/record.h>
+
+typedef void (*ledger_loss_fn)(const struct exeunt_loss *loss, void *userdata);
+
+struct ledger;
+
+/* Errors: -ENOMEM. */
+int ledger_new(struct ledger **ret, ledger_loss_fn fn, void *userdata);
+void ledger_free(struct ledger *l);
+
+/* The counters, for those who count. */
+struct exeunt_balance *ledger_balance(struct ledger *l);
+
+/* Books a loss and hands its record on. */
+void ledger_lose(struct ledger *l, const struct exeunt_loss *loss);
+
+/* Notes the sequence number of a taskstats message of this CPU. Errors: -ENOMEM. */
+int ledger_sequence(struct ledger *l, int cpu, uint32_t seq);
+
+/* A kernel's overflow counter told of `count`: that much of the gaps is explained. */
+void ledger_explain(struct ledger *l, uint64_t count);
+
+/*
+ * Books what the sequence numbers miss and no overflow explains, once it has stood for two checks: an allocation that
+ * failed in the kernel. Call after the queues were read empty and the overflow counters were read.
+ */
+void ledger_check(struct ledger *l, int64_t real_ns);
+
+#endif

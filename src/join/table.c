@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* A hash by tgid over entries that are allocated in slabs and never moved. See table.h. */
+#include "join/table.h"
+
+#include "base/util.h"
+
+#define SLAB 64
+
+struct slab {
+	struct slab *next;
+	struct process entries[SLAB];
+};
+
+struct table {
+	struct process **buckets;
+	unsigned int n_buckets; /* a power of two */
+	unsigned int most, n;
+	struct list lists[PROCESS_STATES];
+	unsigned int counts[PROCESS_STATES];
+	struct process *unused;
+	struct slab *slabs;
+};
+
+int table_new(struct table **ret, unsigned int most)
+{
+	struct table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->most = most;
+	t->n_buckets = 1024;
+	while (t->n_buckets < most)
+		t->n_buckets *= 2;
+	t->buckets = calloc(t->n_buckets, sizeof(*t->buckets));
+	if (!t->buckets) {
+		free(t);
+		return -ENOMEM;
+	}
+	for (int s = 0; s < PROCESS_STATES; s++)
+		list_init(&t->lists[s]);
+	*ret = t;
+	return 0;
+}
+
+void table_free(struct table *t)
+{
+	if (!t)
+		return;
+	while (t->slabs) {
+		struct slab *s = t->slabs;
+
+		t->slabs = s->next;
+		free(s);
+	}
+	free(t->buckets);
+	free(t);
+}
+
+static struct process **bucket(const struct table *t, int32_t tgid)
+{
+	uint32_t hash = (uint32_t)tgid * UINT32_C(2654435769);
+
+	return &t->buckets[(hash >> 8) & (t->n_buckets - 1)];
+}
+
+struct process *table_find(const struct table *t, int32_t tgid, int64_t low_ns, int64_t high_ns,
+			   int64_t slack_ns)
+{
+	for (struct process *p = *bucket(t, tgid); p; p = p->hash_next)
+		if (p->tgid == tgid && p->start_low_ns - slack_ns <= high_ns &&
+		    low_ns - slack_ns <= p->start_high_ns)
+			return p;
+	return NULL;
+}
+
+struct process *table_find_stale(const struct table *t, int32_t tgid,
+				 const struct process *not_this)
+{
+	for (struct process *p = *bucket(t, tgid); p; p = p->hash_next)
+		if (p->tgid == tgid && p->state == PROCESS_OPEN && p != not_this)
+			return p;
+	return NULL;
+}
+
+static bool add_slab(struct table *t)
+{
+	struct slab *s = malloc(sizeof(*s));
+
+	if (!s)
+		return false;
+	s->next = t->slabs;
+	t->slabs = s;
+	for (int i = 0; i < SLAB; i++) {
+		s->entries[i].hash_next = t->unused;
+		t->unused = &s->entries[i];
+	}
+	return true;
+}
+
+struct process *table_add(struct table *t, int32_t tgid)
+{
+	struct process *p, **head = bucket(t, tgid);
+
+	if (t->n >= t->most || (!t->unused && !add_slab(t)))
+		return NULL;
+	p = t->unused;
+	t->unused = p->hash_next;
+	memset(p, 0, sizeof(*p));
+	p->tgid = tgid;
+	p->state = PROCESS_OPEN;
+	p->hash_next = *head;
+	*head = p;
+	list_append(&t->lists[p->state], &p->node);
+	t->counts[p->state]++;
+	t->n++;
+	return p;
+}
+
+void table_remove(struct table *t, struct process *p)
+{
+	struct process **link = bucket(t, p->tgid);
+
+	while (*link != p)
+		link = &(*link)->hash_next;
+	*link = p->hash_next;
+	list_remove(&p->node);
+	t->counts[p->state]--;
+	t->n--;
+	p->hash_next = t->unused;
+	t->unused = p;
+}
+
+void table_move(struct table *t, struct process *p, enum process_state state)
+{
+	t->counts[p->state]--;
+	t->counts[state]++;
+	p->state = state;
+	list_move_to_end(&t->lists[state], &p->node);
+}
+
+struct process *table_oldest(const struct table *t, enum process_state state)
+{
+	const struct list *head = &t->lists[state];
+
+	return list_is_empty(head) ? NULL : container_of(head->next, struct process, node);
+}
+
+struct process *table_next(const struct table *t, const struct process *p)
+{
+	const struct list *next = p->node.next;
+
+	return next == &t->lists[p->state] ? NULL : container_of(next, struct process, node);
+}
+
+unsigned int table_count(const struct table *t, enum process_state state)
+{
+	return t->counts[state];
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of the handle, shared by the files of lib/ and by nobody else: sources and when they are read (loop.c),
+ * the start, the end and the records about ourselves (exeunt.c), files instead of sources (replay.c).
+ */
+#ifndef LIB_ENGINE_H
+#define LIB_ENGINE_H
+
+#include <exeunt/exeunt.h>
+
+#include "base/users.h"
+#include "decode/capture.h"
+#include "lib/intake.h"
+#include "source/source.h"
+
+/* When the sources are read; see loop.c. */
+struct engine_loop {
+	int epoll_fd, timer_fd;
+	bool sleeping;	  /* sources are out of the epoll set, the timer drains them */
+	int64_t wakes[4]; /* when poll woke us, a ring */
+	unsigned int next_wake;
+	int64_t timer_at_ns; /* what the timer is set to, 0: off */
+	int64_t check_at_ns; /* next look at the overflow counters, 0: nothing came since the last */
+	int64_t status_at_ns; /* next status record, 0: none */
+};
+
+struct exeunt {
+	struct exeunt_options options;
+	struct capture_info info; /* of this host, or of the capture replayed */
+	struct exeunt_source_status
+		status[EXEUNT_SOURCE_COUNT - 1]; /* by enum exeunt_source; OUTPUT has none */
+	struct source *sources[EXEUNT_SOURCE_COUNT - 1];
+	struct ledger *ledger;
+	struct joiner *joiner;
+	struct intake intake;
+	struct users *users; /* NULL: numeric */
+	struct engine_loop loop;
+	uint64_t seq;
+	bool started, stopped;
+	int stop_value; /* what the record callback returned, positive */
+	int64_t started_ns;
+	bool capture_failed;
+	char error[512];
+};
+
+/* loop.c */
+int loop_init(struct exeunt *x);
+void loop_done(struct exeunt *x);
+int loop_watch(struct exeunt *x);
+int loop_dispatch(struct exeunt *x);
+/* Reads all sources until they are empty, and their overflow counters. */
+int loop_drain_all(struct exeunt *x);
+
+/* exeunt.c */
+int engine_frame(const struct frame *f, void *userdata);
+void engine_emit(struct exeunt_record *r, void *userdata);
+void engine_emit_status(struct exeunt *x, enum exeunt_type type);
+int engine_fail(struct exeunt *x, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void engine_message(struct exeunt *x, int level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* selftest.c: awaits the records of test children, calls announce(), then passes on what came meanwhile */
+int selftest_run(struct exeunt *x, int (*announce)(struct exeunt *x));
+
+/* capturing.c: the frames of a live run into a file */
+void capturing_begin(struct exeunt *x);
+void capturing_frame(struct exeunt *x, const struct frame *f);
+
+#endif

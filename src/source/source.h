@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every source of kernel events offers to the engine: open with privilege, wait, drain, check for loss.
+ * A source reads bytes and hands them on as frames; it decodes nothing.
+ */
+#ifndef SOURCE_SOURCE_H
+#define SOURCE_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <exeunt/record.h>
+
+#include "decode/frame.h"
+
+struct source_options {
+	uint32_t receive_buffer; /* bytes for each socket; 0: chosen by memory and CPUs */
+};
+
+struct source {
+	const struct source_ops *ops;
+	struct exeunt_source_status
+		*status; /* borrowed; counters and state are kept up to date there */
+};
+
+struct source_ops {
+	enum exeunt_source id;
+	/*
+	 * Opens what needs privilege. On failure *ret stays NULL and status has state, error, reason and remedy.
+	 * Errors: -EPERM (not permitted here), -EOPNOTSUPP (the kernel cannot), -ENOMEM, others.
+	 */
+	int (*open)(struct source **ret, const struct source_options *o,
+		    struct exeunt_source_status *status);
+	void (*free)(struct source *s);
+	/* An epoll descriptor that is readable when there is something to drain. */
+	int (*fd)(const struct source *s);
+	/*
+	 * Reads what is queued, without blocking. woken: poll told us so just now, which tells when it came.
+	 * Returns the number of data frames handed on, or a negative errno. *more: there may be more at once.
+	 */
+	int (*drain)(struct source *s, bool woken, frame_fn fn, void *userdata, bool *more);
+	/* Hands on a FRAME_LOST for each channel that lost something since the last call. */
+	int (*check)(struct source *s, frame_fn fn, void *userdata);
+};
+
+extern const struct source_ops source_taskstats;
+
+#endif
