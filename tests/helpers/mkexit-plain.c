@@ -40,7 +40,7 @@ void child_signal(struct child *c)
 }
 
 /* A true fault instead of a sent signal. */
-void child_fault(struct child *c)
+__attribute__((no_sanitize("undefined"))) void child_fault(struct child *c)
 {
 	volatile char *map;
 	volatile int zero = 0;
