@@ -45,24 +45,23 @@ static void set_day(struct fmt_time *cache, int64_t day)
 	cache->day = day;
 }
 
-void fmt_time_second(struct fmt_time *cache, int64_t second)
+void fmt_time_second(struct fmt_time *cache, int64_t ns)
 {
-	int64_t day = second / SECONDS_PER_DAY;
-	unsigned int rest;
+	int64_t second = ns / NS_PER_SEC - (ns % NS_PER_SEC < 0);
+	int64_t day = second / SECONDS_PER_DAY - (second % SECONDS_PER_DAY < 0);
+	unsigned int rest = (unsigned int)(second - day * SECONDS_PER_DAY);
 	char *p = cache->text + 11;
 
-	if (second % SECONDS_PER_DAY < 0)
-		day--;
 	if (day != cache->day || !cache->text[0])
 		set_day(cache, day);
-	rest = (unsigned int)(second - day * SECONDS_PER_DAY);
 	p = fmt_2(p, rest / 3600);
 	*p++ = ':';
 	p = fmt_2(p, rest / 60 % 60);
 	*p++ = ':';
 	p = fmt_2(p, rest % 60);
 	*p = '.';
-	cache->second = second;
+	/* The second in which int64_t begins starts before it; unsigned, the difference comes out right. */
+	cache->start_ns = (int64_t)((uint64_t)second * (uint64_t)NS_PER_SEC);
 }
 
 char *fmt_bytes(char *p, uint64_t bytes)
