@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the context table share; nobody else includes it. See context.h. */
+#ifndef JOIN_CONTEXT_INTERNAL_H
+#define JOIN_CONTEXT_INTERNAL_H
+
+#include <limits.h>
+
+#include "base/procfs.h"
+#include "join/context-args.h"
+#include "join/context-pool.h"
+#include "join/context.h"
+
+/* Which parts of a process to read, and which were read. */
+#define READ_PROGRAM (CONTEXT_EXE | CONTEXT_ARGS | CONTEXT_CWD)
+#define READ_LOGIN (CONTEXT_LOGIN | CONTEXT_CGROUP)
+#define READ_IDS (CONTEXT_UID | CONTEXT_GID)
+
+/* A cgroup file has a line for each hierarchy, a dozen with version 1; longer ones are cut, and say what they can. */
+#define CGROUP_MAX 8192
+
+/* One process as /proc showed it. Kept in the table, because it is too big for the stack. */
+struct snapshot {
+	uint16_t got; /* enum context_field */
+	bool denied;
+	struct procfs_stat stat;
+	struct procfs_ids ids;
+	uint32_t login_uid, session;
+	size_t exe_len, cwd_len, cgroup_len;
+	struct args_list args;
+	char exe[PATH_MAX], cwd[PATH_MAX], cgroup[CGROUP_MAX];
+};
+
+struct slab;
+
+struct context {
+	struct context_entry **buckets;
+	unsigned int shift; /* of the hash, to the number of buckets */
+	struct list living, ended, released;
+	struct slab *slabs;
+	struct context_entry *free; /* chained by hash_next */
+	struct pool pool;
+	struct args_rules *args; /* NULL: arguments are not read */
+	uint32_t max_entries;
+	size_t max_bytes;
+	int64_t linger_ns;
+	int proc_fd; /* -1: none */
+	int64_t boot_offset_ns;
+	int64_t tick_ns; /* of start_ticks */
+	/* budget: what may be spent, in ns of `cost_ns` each */
+	int64_t credit_ns, cost_ns, credit_at_ns;
+	int64_t lost_ns; /* entries not seen since then are suspect */
+	struct context_stats stats;
+	struct snapshot snap;
+};
+
+/* context.c */
+
+/* The newest generation that had begun by then. */
+struct context_entry *context_find(const struct context *c, int32_t tgid, int64_t mono_ns);
+/* Makes an empty entry, evicting another one than `keep` where the bound asks for it. NULL: no memory. */
+struct context_entry *context_add(struct context *c, int32_t tgid,
+				  const struct context_entry *keep);
+/* Notes that the process existed at that time; if it was thought to have ended before, it has not. */
+void context_touch(struct context *c, struct context_entry *e, int64_t mono_ns);
+void context_end(struct context *c, struct context_entry *e, int64_t mono_ns);
+/* Evicts until the bytes are within the bound; `keep` stays. */
+void context_shrink(struct context *c, const struct context_entry *keep);
+/* Drops released entries whose time is over, at most `max`. */
+void context_reap(struct context *c, int64_t now_ns, unsigned int max);
+
+/* context-read.c */
+
+/*
+ * Takes one read from the budget. A read that is only useful, not needed, leaves half of it for others.
+ * Returns false when it is spent, and counts that.
+ */
+bool context_afford(struct context *c, int64_t now_ns, bool needed);
+/* Reads the process that has this pid now, into c->snap. Errors: -ESRCH (gone), -ENODATA (no /proc), others. */
+int context_read(struct context *c, int32_t tgid, uint16_t want, bool late);
+/* True if c->snap had begun by then. */
+bool context_began(const struct context *c, int64_t mono_ns);
+/* True if c->snap is the process of the entry, known to live at mono_ns; false if the pid was used again since. */
+bool context_is_same(const struct context *c, const struct context_entry *e, int64_t mono_ns);
+/* Takes over what c->snap got. */
+void context_apply(struct context *c, struct context_entry *e);
+/* Makes an entry that begins when c->snap says. NULL: no memory. */
+struct context_entry *context_adopt(struct context *c, int32_t tgid, int64_t mono_ns);
+/* Reads login and control group again, if it is time to. Returns false if the pid turns out to be another's. */
+bool context_recheck(struct context *c, struct context_entry *e, int64_t mono_ns);
+
+#endif
