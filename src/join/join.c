@@ -81,7 +81,7 @@ static void emit_single(struct joiner *j, const struct task_exit *t, const struc
 	struct exeunt_record r = { 0 };
 
 	merge_cost(&r, t);
-	merge_identity(&r, t);
+	merge_identity(&r, t, true);
 	merge_times(&r, t, f);
 	record_set_status(&r, t->exit_code);
 	/* Before version 12 nothing tells the end of a process from that of a thread, and the sums are one thread's. */
@@ -100,7 +100,7 @@ static void emit_thread(struct joiner *j, const struct task_exit *t, const struc
 		field_set(&r, EXEUNT_F_ENTITY_ID);
 	}
 	merge_cost(&r, t);
-	merge_identity(&r, t);
+	merge_identity(&r, t, t->pid == t->tgid);
 	merge_times(&r, t, f);
 	record_set_status(&r, t->exit_code);
 	field_clear(&r, EXEUNT_F_THREADS);
@@ -204,6 +204,18 @@ static void narrow_start(struct process *p, int64_t low_ns, int64_t high_ns)
 	}
 }
 
+/*
+ * After an exec by a worker there are two leaders, the old one that fell to it and the new; they may be read in either
+ * order, and the later one by the kernel's clock has the name.
+ */
+static bool is_namesake(struct process *p, const struct task_exit *t)
+{
+	if (t->pid != t->tgid || (p->verdict.leaders && t->tgetime_us < p->leader_at_us))
+		return false;
+	p->leader_at_us = t->tgetime_us;
+	return true;
+}
+
 static void add_task(struct joiner *j, struct process *p, const struct task_exit *t,
 		     const struct frame *f)
 {
@@ -212,10 +224,10 @@ static void add_task(struct joiner *j, struct process *p, const struct task_exit
 	narrow_start(p, f->since_ns - merge_elapsed_ns(t->tgetime_us),
 		     f->mono_ns - merge_elapsed_ns(t->tgetime_us));
 	merge_cost(&p->record, t);
-	merge_identity(&p->record, t);
-	if (last || !p->verdict.last_seen)
+	merge_identity(&p->record, t, is_namesake(p, t));
+	if (last || !p->verdict.last.seen)
 		merge_times(&p->record, t, f);
-	verdict_add(&p->verdict, t, f->mono_ns);
+	verdict_add(&p->verdict, t);
 	p->touched_ns = f->mono_ns;
 	if (p->state == PROCESS_CLOSED) {
 		apply_verdict(p);
@@ -227,7 +239,7 @@ static void add_task(struct joiner *j, struct process *p, const struct task_exit
 		j->deadline_ns = MIN(j->deadline_ns, p->deadline_ns);
 	}
 	if (last || p->state == PROCESS_OPEN)
-		table_move(j->table, p, p->verdict.last_seen ? PROCESS_ENDING : PROCESS_OPEN);
+		table_move(j->table, p, p->verdict.last.seen ? PROCESS_ENDING : PROCESS_OPEN);
 }
 
 static bool is_single(const struct task_exit *t)
@@ -248,7 +260,7 @@ static struct process *find_process(const struct joiner *j, const struct task_ex
 		return NULL;
 	p = table_find(j->table, t->tgid, f->since_ns - elapsed_ns, f->mono_ns - elapsed_ns,
 		       START_SLACK_NS);
-	return p && (t->flag & TASK_GROUP) && p->verdict.last_seen ? NULL : p;
+	return p && (t->flag & TASK_GROUP) && p->verdict.last.seen ? NULL : p;
 }
 
 void join_task(struct joiner *j, const struct task_exit *task, const struct frame *f)

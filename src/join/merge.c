@@ -95,22 +95,19 @@ static void merge_ids(struct exeunt_record *r, const struct task_exit *t)
 	}
 }
 
-void merge_identity(struct exeunt_record *r, const struct task_exit *t)
+void merge_identity(struct exeunt_record *r, const struct task_exit *t, bool names)
 {
-	bool leader = !t->tgid || t->pid == t->tgid;
-	bool last = t->flag & TASK_GROUP;
-
 	r->pid = t->tgid ? t->tgid : t->pid;
 	field_set(r, EXEUNT_F_PID);
-	if (leader || !exeunt_has(r, EXEUNT_F_COMM)) {
+	if (names || !exeunt_has(r, EXEUNT_F_COMM)) {
 		memcpy(r->comm, t->comm, sizeof(r->comm));
 		field_set(r, EXEUNT_F_COMM);
 	}
-	if (leader) {
+	if (names) {
 		r->forked_not_execed = t->flag & TASK_FORK;
 		field_set(r, EXEUNT_F_FORKED_NOT_EXECED);
 	}
-	if (last || !exeunt_has(r, EXEUNT_F_UID))
+	if ((t->flag & TASK_GROUP) || !exeunt_has(r, EXEUNT_F_UID))
 		merge_ids(r, t);
 }
 

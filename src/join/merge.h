@@ -22,10 +22,10 @@ static inline int64_t merge_elapsed_ns(uint64_t us)
 void merge_cost(struct exeunt_record *r, const struct task_exit *t);
 
 /*
- * Takes over who the process was. A leader tells the name and whether it exec'ed; the last task tells ids, parent and
- * executable as they were at the end. What a later call with better knowledge sets again is replaced.
+ * Takes over who the process was. names: this task is the leader, which has the process's name and tells whether it
+ * exec'ed; others lend theirs until it comes. The last task tells ids, parent and executable as they were at the end.
  */
-void merge_identity(struct exeunt_record *r, const struct task_exit *t);
+void merge_identity(struct exeunt_record *r, const struct task_exit *t, bool names);
 
 /* Sets when it ended and began, from the record of the last task and the time it was read. */
 void merge_times(struct exeunt_record *r, const struct task_exit *t, const struct frame *f);

@@ -25,8 +25,9 @@ struct process {
 	int32_t tgid;
 	int64_t start_low_ns; /* the leader began between these two, CLOCK_MONOTONIC */
 	int64_t start_high_ns;
-	int64_t touched_ns;  /* last record read */
-	int64_t deadline_ns; /* of grace, or of being remembered */
+	uint64_t leader_at_us; /* ac_tgetime of the leader's record that gave the name */
+	int64_t touched_ns;    /* last record read */
+	int64_t deadline_ns;   /* of grace, or of being remembered */
 	bool backfilled;
 	struct verdict verdict;
 	struct exeunt_record record;

@@ -3,55 +3,65 @@
 #include "join/verdict.h"
 
 #include "base/util.h"
+#include "record/status.h"
 
-#define SIGNAL_BITS 0x7f
-#define CORE_BIT 0x80
+/*
+ * A thread that is in its own exit when another one ends the whole process writes its record some 10 us behind that
+ * one's; milliseconds, if it loses its CPU in between. What is further apart is no race but one after the other.
+ */
+#define RACE_US 2000
+/*
+ * No C library lets a thread end by itself with a code, so a last thread with a code ended the process, unless a
+ * program makes the system call itself. Only the closest neighbours are left in doubt for that.
+ */
+#define RACE_ZERO_US 30
 
-/* Records further apart than this cannot be two sides of one race. Coalesced reading alone spreads them by 5 ms. */
-#define RACE_NS (50 * NS_PER_MSEC)
-
-static int64_t distance(int64_t a, int64_t b)
+static bool within(const struct verdict_record *a, const struct verdict_record *b, uint64_t us)
 {
-	return a < b ? b - a : a - b;
+	return a->seen && (a->at_us < b->at_us ? b->at_us - a->at_us : a->at_us - b->at_us) <= us;
+}
+
+static void keep_latest(struct verdict_record *kept, const struct verdict_record *r)
+{
+	if (!kept->seen || kept->at_us <= r->at_us)
+		*kept = *r;
 }
 
 /*
  * The thread that writes the core carries 0x80; its siblings took their code before the dump was done
  * (kernel/exit.c: coredump_task_exit()), so the bit counts wherever it is seen.
  */
-static void add_killed(struct verdict *v, uint32_t code)
+static void add_killed(struct verdict *v, struct verdict_record r)
 {
-	if (v->killed_seen && (code & SIGNAL_BITS) == (v->killed_code & SIGNAL_BITS))
-		code |= v->killed_code & CORE_BIT;
-	v->killed_seen = true;
-	v->killed_code = code;
+	if (v->killed.seen &&
+	    (r.code & STATUS_SIGNAL_MASK) == (v->killed.code & STATUS_SIGNAL_MASK))
+		r.code |= v->killed.code & STATUS_CORE;
+	v->killed = r;
 }
 
-void verdict_add(struct verdict *v, const struct task_exit *task, int64_t mono_ns)
+void verdict_add(struct verdict *v, const struct task_exit *task)
 {
-	bool killed = task->flag & TASK_XSIG;
+	const struct verdict_record r = {
+		.seen = true,
+		.code = task->exit_code,
+		.at_us = task->tgetime_us,
+		.exe = task->exe_inode,
+	};
+	bool killed = task->flag & TASK_XSIG, last = task->flag & TASK_GROUP;
 
-	if (task->tgid && task->pid == task->tgid)
+	if (task->pid == task->tgid)
 		v->leaders++;
-	if (killed && task->exit_code) {
-		add_killed(v, task->exit_code);
-	} else if (killed && !(task->flag & TASK_GROUP)) {
-		v->zero_seen = true;
-		v->zero_ns = mono_ns;
-		v->zero_exe = task->exe_inode;
-	}
-	if (task->flag & TASK_GROUP) {
-		v->last_seen = true;
+	if (last) {
+		v->last = r;
 		v->last_is_leader = task->pid == task->tgid;
 		v->last_killed = killed;
-		v->last_code = task->exit_code;
-		v->last_exe = task->exe_inode;
-		v->last_ns = mono_ns;
-	} else if (!killed && (!v->other_seen || task->exit_code || !v->other_code)) {
-		v->other_seen = true;
-		v->other_code = task->exit_code;
-		v->other_ns = mono_ns;
 	}
+	if (killed && r.code)
+		add_killed(v, r);
+	else if (killed && !last)
+		keep_latest(&v->zapped, &r);
+	else if (!last)
+		keep_latest(r.code ? &v->own_code : &v->own_zero, &r);
 }
 
 /*
@@ -61,35 +71,37 @@ void verdict_add(struct verdict *v, const struct task_exit *task, int64_t mono_n
  */
 static bool decide_exec(const struct verdict *v, uint32_t *status)
 {
-	bool exec = v->leaders > 1 || v->zero_exe != v->last_exe;
+	bool exec = v->leaders > 1 || v->zapped.exe != v->last.exe;
 
-	*status = v->last_is_leader || exec ? v->last_code : 0;
-	return exec || distance(v->zero_ns, v->last_ns) > RACE_NS;
+	*status = v->last_is_leader || exec ? v->last.code : 0;
+	return exec || !within(&v->zapped, &v->last, RACE_US);
+}
+
+/*
+ * All ended by themselves. The last one's code it is (synchronize_group_exit()), unless another thread ended the
+ * process while the last was in its own exit already: then both records lie close together.
+ */
+static bool decide_own(const struct verdict *v)
+{
+	if (v->own_code.code != v->last.code && within(&v->own_code, &v->last, RACE_US))
+		return false;
+	return !v->last.code || !within(&v->own_zero, &v->last, RACE_ZERO_US);
 }
 
 bool verdict_decide(const struct verdict *v, uint32_t *status)
 {
-	if (v->killed_seen) {
-		*status = v->killed_code;
+	if (v->killed.seen) {
+		*status = v->killed.code;
 		return true;
 	}
-	*status = v->last_code;
-	if (!v->last_seen) {
-		*status = v->zero_seen ? 0 : v->other_code;
+	if (!v->last.seen) {
+		*status = v->zapped.seen ? 0 : v->own_code.code;
 		return false;
 	}
+	*status = v->last.code;
 	if (v->last_killed)
 		return true;
-	if (v->zero_seen)
-		return v->last_code == 0 || decide_exec(v, status);
-	if (!v->other_seen || v->other_code == v->last_code ||
-	    distance(v->other_ns, v->last_ns) > RACE_NS)
-		return true;
-	/*
-	 * Two threads ended by themselves at about the same time with different codes. The C library's threads end
-	 * with 0, so a code comes from exit() of the whole process; that one counts, if there is just one.
-	 */
-	if (v->last_code == 0)
-		*status = v->other_code;
-	return false;
+	if (v->zapped.seen && v->last.code)
+		return decide_exec(v, status);
+	return v->zapped.seen || decide_own(v);
 }

@@ -12,26 +12,28 @@
 
 #include "decode/taskstats.h"
 
+/* A thread record that matters; the time is ac_tgetime, which one clock measures for all threads of a process. */
+struct verdict_record {
+	bool seen;
+	uint32_t code;
+	uint64_t at_us;
+	uint64_t exe; /* inode of the executable at that time */
+};
+
 struct verdict {
-	bool killed_seen; /* a record with TASK_XSIG and a code: that code is the group's */
-	uint32_t killed_code;
-	bool zero_seen; /* TASK_XSIG and 0: exit(0) by another thread, or exec by another thread */
-	int64_t zero_ns;
-	uint64_t zero_exe; /* inode of the executable at that time */
-	bool other_seen; /* a thread that ended by itself, last one with another code than 0 if there is one */
-	uint32_t other_code;
-	int64_t other_ns;
-	bool last_seen; /* the record with TASK_GROUP */
+	struct verdict_record last;   /* the one with TASK_GROUP */
+	struct verdict_record killed; /* TASK_XSIG and a code: that code is the group's */
+	struct verdict_record
+		zapped; /* latest with TASK_XSIG and 0: exit(0) or exec by another thread */
+	struct verdict_record own_code; /* latest that ended by itself with a code */
+	struct verdict_record own_zero; /* latest that ended by itself with 0 */
 	bool last_is_leader;
 	bool last_killed;
-	uint32_t last_code;
-	uint64_t last_exe;
-	int64_t last_ns;
 	unsigned int leaders; /* records with pid == tgid: two mean that a worker exec'ed */
 };
 
-/* Takes note of one record; mono_ns is when it was read. Records may come in any order. */
-void verdict_add(struct verdict *v, const struct task_exit *task, int64_t mono_ns);
+/* Takes note of one record. Records may come in any order. */
+void verdict_add(struct verdict *v, const struct task_exit *task);
 
 /* Judges. Returns true when the evidence decides, false when *status is only the likelier of two. */
 bool verdict_decide(const struct verdict *v, uint32_t *status);

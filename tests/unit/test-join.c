@@ -150,6 +150,25 @@ static void threads_are_summed_under_the_leaders_name(void **state)
 	assert_int_equal(r->elapsed_us, 1010000);
 }
 
+/* The old leader fell to an exec by a worker, and is read behind the end of the new program. */
+static void the_later_leader_has_the_name(void **state)
+{
+	struct task_exit old = task_of(42, 42, 0, TASK_XSIG, 1),
+			 new = task_of(42, 42, 0x700, TASK_GROUP, 5);
+
+	(void)state;
+	strcpy(old.comm, "before");
+	strcpy(new.comm, "after");
+	new.has |= TASK_HAS_AGGREGATE;
+	put_task(&new, 8);
+	put_task(&old, 9);
+	join_flush(joiner);
+	assert_int_equal(seen.n, 1);
+	assert_string_equal(seen.records[0].comm, "after");
+	assert_int_equal(seen.records[0].exit_code, 7);
+	assert_false(exeunt_has(&seen.records[0], EXEUNT_F_EXIT_CERTAIN));
+}
+
 /* Without the leader the process is given more time: the name is still to come. */
 static void the_leader_is_waited_for(void **state)
 {
@@ -353,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(single_process_is_out_at_once),
 		TEST(threads_are_summed_under_the_leaders_name),
+		TEST(the_later_leader_has_the_name),
 		TEST(the_leader_is_waited_for),
 		TEST(a_thread_later_than_grace_amends),
 		TEST(a_leader_that_left_early_is_no_end),

@@ -6,13 +6,12 @@
 #include "join/verdict.h"
 
 #define LEADER 100
-#define MS NS_PER_MSEC
 
 struct step {
 	int32_t pid;
 	uint32_t code;
 	uint8_t flag;
-	int64_t at_ms;
+	uint64_t at_us;
 	uint64_t exe;
 };
 
@@ -26,9 +25,10 @@ static bool judge_order(const struct step *steps, const int *order, size_t n, ui
 				       .tgid = LEADER,
 				       .exit_code = s->code,
 				       .flag = s->flag,
-				       .exe_inode = s->exe };
+				       .exe_inode = s->exe,
+				       .tgetime_us = s->at_us };
 
-		verdict_add(&v, &t, s->at_ms * MS);
+		verdict_add(&v, &t);
 	}
 	return verdict_decide(&v, status);
 }
@@ -85,18 +85,24 @@ static void signals(void **state)
 static void leader_gone_long_before(void **state)
 {
 	(void)state;
-	JUDGE(0x500, true, { LEADER, 0x900, 0, 5, 1 }, { 101, 0x500, TASK_GROUP, 900, 1 });
-	JUDGE(0x500, true, { LEADER, 0, 0, 5, 1 }, { 101, 0x500, TASK_GROUP, 900, 1 });
+	JUDGE(0x500, true, { LEADER, 0x900, 0, 5, 1 }, { 101, 0x500, TASK_GROUP, 9000, 1 });
+	JUDGE(0x500, true, { LEADER, 0, 0, 5, 1 }, { 101, 0x500, TASK_GROUP, 9000, 1 });
 }
 
 static void races_are_told_as_uncertain(void **state)
 {
 	(void)state;
-	/* the worker was in its own SYS_exit(0) when the leader called exit_group(3): wait said 3 */
-	JUDGE(0x300, false, { LEADER, 0x300, 0, 5, 1 }, { 101, 0, TASK_GROUP, 5, 1 });
+	/* the worker was in its own SYS_exit(0) when the leader called exit_group(3): wait said 3, and nothing tells */
+	JUDGE(0, false, { LEADER, 0x300, 0, 5, 1 }, { 101, 0, TASK_GROUP, 5, 1 });
 	/* all by SYS_exit, the last with 6: wait said 6 */
 	JUDGE(0x600, false, { LEADER, 0x900, 0, 5, 1 }, { 101, 0x400, 0, 5, 1 },
 	      { 102, 0x600, TASK_GROUP, 6, 1 });
+	/* an audit record may hold up the one that ended the process, and its record comes behind the last */
+	JUDGE(0, false, { LEADER, 0x300, 0, 900, 1 }, { 101, 0, TASK_GROUP, 5, 1 });
+	/* a program that joins its threads and fails */
+	JUDGE(0x100, true, { 101, 0, 0, 5, 1 }, { 102, 0, 0, 40, 1 },
+	      { LEADER, 0x100, TASK_GROUP, 90, 1 });
+	JUDGE(0x100, false, { 101, 0, 0, 80, 1 }, { LEADER, 0x100, TASK_GROUP, 90, 1 });
 	/* agreement is certain */
 	JUDGE(0, true, { LEADER, 0, 0, 5, 1 }, { 101, 0, TASK_GROUP, 5, 1 });
 }
@@ -111,7 +117,7 @@ static void exec_by_a_worker(void **state)
 	/* the leader exec'ed, its siblings fell */
 	JUDGE(0x700, true, { 101, 0, TASK_XSIG, 5, 1 }, { LEADER, 0x700, TASK_GROUP, 6, 2 });
 	JUDGE(0x700, false, { 101, 0, TASK_XSIG, 5, 1 }, { LEADER, 0x700, TASK_GROUP, 6, 1 });
-	JUDGE(0x700, true, { 101, 0, TASK_XSIG, 5, 1 }, { LEADER, 0x700, TASK_GROUP, 600, 1 });
+	JUDGE(0x700, true, { 101, 0, TASK_XSIG, 5, 1 }, { LEADER, 0x700, TASK_GROUP, 6000, 1 });
 	/* the new program was killed */
 	JUDGE(0x0f, true, { LEADER, 0, TASK_XSIG, 5, 1 },
 	      { LEADER, 0x0f, TASK_GROUP | TASK_XSIG, 6, 2 });
