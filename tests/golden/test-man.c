@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The manual tells what the program does, no less and no more: every path that a line of JSON can hold is an entry of
- * exeunt-record(5) and every entry is such a path; every short name and every option is in exeunt(8).
+ * exeunt-record(5) and every entry is such a path; every short name and every option is in exeunt(8), and
+ * its filters are such.
  *
  *	test-man EXEUNT-RECORD.5 EXEUNT.8 [PROGRAM]
  */
@@ -15,6 +16,7 @@
 
 #include "base/util.h"
 #include "record/fields.h"
+#include "record/filter.h"
 #include "sink/json.h"
 
 #define PATHS_MAX 512
@@ -227,6 +229,54 @@ static void words_are_told(void **state)
 			       exeunt_source_name((enum exeunt_source)i));
 }
 
+/* The characters that are written with an escape in a literal display. */
+static void unescape(char *s)
+{
+	static const char *const escapes[][2] = {
+		{ "\\-", "-" },	  { "\\(aq", "'" }, { "\\(ha", "^" },
+		{ "\\(ti", "~" }, { "\\(ga", "`" }, { "\\e", "\\" },
+	};
+	char *to = s;
+
+	while (*s) {
+		size_t used = 1;
+		char c = *s;
+
+		for (size_t i = 0; i < ARRAY_SIZE(escapes); i++) {
+			if (strncmp(s, escapes[i][0], strlen(escapes[i][0])) != 0)
+				continue;
+			used = strlen(escapes[i][0]);
+			c = *escapes[i][1];
+		}
+		*to++ = c;
+		s += used;
+	}
+	*to = '\0';
+}
+
+/* Below "Examples of filters", the lines that begin with a tab. */
+static void examples_of_filters_compile(void **state)
+{
+	const char *s = strstr(command_page, "\n.Ss Examples of filters\n");
+	const char *end = s ? strstr(s, "\n.Ed\n") : NULL;
+	unsigned int n = 0;
+
+	(void)state;
+	assert_non_null(end);
+	for (; (s = strstr(s, "\n\t")) && s < end; s++) {
+		char expr[256], error[FILTER_ERROR_SIZE];
+		struct filter *f;
+
+		snprintf(expr, sizeof(expr), "%.*s", (int)strcspn(s + 2, "\n"), s + 2);
+		unescape(expr);
+		if (filter_new(&f, expr, error, sizeof(error)) != 0)
+			fail_msg("%s", error);
+		filter_free(f);
+		n++;
+	}
+	assert_true(n > 5);
+}
+
 /* Calls fn for each line of the program's help; "" is that of the program itself. */
 static void read_help(const char *command, void (*fn)(const char *line))
 {
@@ -295,6 +345,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(paths_and_entries_are_the_same),
 		cmocka_unit_test(short_names_are_told),
 		cmocka_unit_test(words_are_told),
+		cmocka_unit_test(examples_of_filters_compile),
 		cmocka_unit_test(commands_and_options_are_told),
 	};
 	int failed;
