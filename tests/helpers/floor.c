@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * floor: the least that a taskstats collector can do, as the benchmark's measure. It drains the messages in batches,
- * looks at the type and at one flag of each, counts, and does nothing else.
+ * floor: the least that a taskstats collector can do, as the benchmark's measure. It drains the
+ * messages in batches, looks at the type and at one flag of each, counts, and does nothing else.
  *
  *	floor [--latency FILE] [--rcvbuf BYTES]
  *
  * Prints {"ready":true} once it listens. At SIGTERM or SIGINT it drains once more and prints
- * {"messages":M,"exits":E,"lost":D,"cpu_us":C,"wakes":W}: M task records, E of them the end of a process (AGROUP,
- * kernels of taskstats version 12 and later), D from SO_MEMINFO, C its own CPU since it was ready, W returns of poll.
- * --latency FILE: 16 bytes a message, host byte order: u32 pid of the task, u32 1 if the end of a process,
- * i64 CLOCK_REALTIME in ns when its batch was read.
+ * {"messages":M,"exits":E,"lost":D,"cpu_us":C,"wakes":W}: M task records, E of them the end of a
+ * process (AGROUP, kernels of taskstats version 12 and later), D from SO_MEMINFO, C its own CPU
+ * since it was ready, W returns of poll.
+ * --latency FILE: 16 bytes a message, host byte order: u32 pid of the task, u32 1 if the end of a
+ * process, i64 CLOCK_REALTIME in ns when its batch was read.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -36,7 +37,10 @@
 #define BATCH 64
 #define MESSAGE 2048
 #define FLAG_AGROUP 0x20
-/* nlmsghdr 16, genlmsghdr 4, attribute 4, pid attribute 8, attribute 4; ac_flag is at 8 in the struct */
+/*
+ * nlmsghdr 16, genlmsghdr 4, attribute 4, pid attribute 8, attribute 4; ac_flag is at 8 in the
+ * struct
+ */
 #define PID_AT 28
 #define STATS_AT 36
 #define BATCH_SLEEP_NS (5 * NS_PER_MSEC)
@@ -83,7 +87,9 @@ static int64_t cpu_us(void)
 	       ru.ru_stime.tv_usec;
 }
 
-/* One socket for one CPU: registered, acknowledged, with a receive buffer that holds 25,000 exits. */
+/*
+ * One socket for one CPU: registered, acknowledged, with a receive buffer that holds 25,000 exits.
+ */
 static int open_socket(unsigned int cpu, int rcvbuf)
 {
 	struct nl_sock *sk = nl_socket_alloc();
@@ -106,7 +112,10 @@ static int open_socket(unsigned int cpu, int rcvbuf)
 	nla_put_string(msg, TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, mask);
 	r = nl_send_auto(sk, msg);
 	nlmsg_free(msg);
-	/* an exit may come before the acknowledgement: the library skips what is no ACK here, so it is not counted */
+	/*
+	 * an exit may come before the acknowledgement: the library skips what is no ACK here, so it
+	 * is not counted
+	 */
 	nl_socket_disable_seq_check(sk);
 	if (r >= 0)
 		r = nl_wait_for_ack(sk);
@@ -179,7 +188,10 @@ static void woken_each_time(const sigset_t *mask)
 	}
 }
 
-/* Many exits: sleeps and drains for as long as that brings four or more. The signals come in the sleep. */
+/*
+ * Many exits: sleeps and drains for as long as that brings four or more. The signals come in the
+ * sleep.
+ */
 static void asleep(const sigset_t *mask)
 {
 	const struct timespec nap = { .tv_nsec = BATCH_SLEEP_NS };
@@ -227,7 +239,10 @@ static void prepare(sigset_t *old)
 		batch[i].msg_hdr.msg_iov = &iov[i];
 		batch[i].msg_hdr.msg_iovlen = 1;
 	}
-	/* delivered only while we sleep, so that none is missed between a look at `stop` and the sleep */
+	/*
+	 * delivered only while we sleep, so that none is missed between a look at `stop` and the
+	 * sleep
+	 */
 	sigemptyset(&block);
 	sigaddset(&block, SIGINT);
 	sigaddset(&block, SIGTERM);

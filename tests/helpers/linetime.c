@@ -4,8 +4,9 @@
  *
  *	exeunt live --json ... | linetime FILE
  *
- * FILE gets 16 bytes for each line that holds a "pid": u32 pid, u32 0, i64 CLOCK_REALTIME in ns when read(2)
- * returned its last byte. Ends at the end of its input and prints {"lines":N,"records":R}.
+ * FILE gets 16 bytes for each line that holds a "pid": u32 pid, u32 0, i64 CLOCK_REALTIME in ns
+ * when read(2) returned its last byte. Ends at the end of its input and prints
+ * {"lines":N,"records":R}.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +45,9 @@ static int64_t now_ns(void)
 	return ts.tv_sec * NS_PER_SEC + ts.tv_nsec;
 }
 
-/* Takes the whole lines out of `buf`; returns how many bytes of a begun line are left at its start. */
+/*
+ * Takes the whole lines out of `buf`; returns how many bytes of a begun line are left at its start.
+ */
 static size_t take_lines(char *buf, size_t len, int64_t now, FILE *out)
 {
 	char *line = buf, *end;

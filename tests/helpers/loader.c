@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loader: the load of the benchmark and of the loss tests. vfork + _exit + waitpid, flat out or paced.
+ * loader: the load of the benchmark and of the loss tests. vfork + _exit + waitpid, flat out or
+ * paced.
  *
- *	loader --count N | --seconds S [--rate R] [--threads T] [--exit-codes] [--uid-encode [--uid-base U]] [--log FILE]
+ *	loader --count N | --seconds S [--rate R] [--threads T] [--exit-codes]
+ *	       [--uid-encode [--uid-base U]] [--log FILE [--no-times]]
  *
- * Prints {"pid":P,"exits":N,"seconds":S,"rate":R,"cpu_us":C}, where exits are those of its children, not its own.
+ * Prints {"pid":P,"exits":N,"seconds":S,"rate":R,"cpu_us":C}; exits are those of its children.
  * --threads: so many loops side by side; the count and the rate are shared out among them.
- * --exit-codes: the child ends with the low byte of its number, counted from 0 in each loop; else with 0.
- * --uid-encode: the child takes uid U + number (U is 1,000,000 by default) first, so that its record names it
- *   even where its pid is used again.
- * --log FILE: 16 bytes a child in the order of their ends, loop after loop, host byte order:
- *   u32 pid, u32 exit code, i64 CLOCK_REALTIME in ns just before its _exit. With --no-times 8 bytes: no time,
- *   which also spares the child the clock.
+ * --exit-codes: the child ends with the low byte of its number, counted from 0 in each loop.
+ * --uid-encode: the child takes uid U + number (U is 1,000,000 by default) first, so that its
+ *   record names it even where its pid is used again.
+ * --log FILE: 16 bytes a child, loop after loop in the order of their ends, host byte order: u32
+ *   pid, u32 exit code, i64 CLOCK_REALTIME in ns just before its _exit. With --no-times 8 bytes:
+ *   no time, which also spares the child the clock.
  * The pace is kept by absolute sleeps: after a late child the next ones come at once.
  */
 #include <errno.h>
@@ -70,8 +72,9 @@ static int64_t now_ns(int clock)
 }
 
 /*
- * Runs in the child of a vfork, on the parent's memory: it may call nothing that keeps state. By syscall and not by
- * the C library's setresuid, which would tell the parent's other threads to change too.
+ * Runs in the child of a vfork, on the parent's memory: it may call nothing that keeps state. By
+ * syscall and not by the C library's setresuid, which would tell the parent's other threads to
+ * change too.
  */
 static _Noreturn void child(struct entry *e, uint64_t number, int code)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of mkexit's cases: a new way to die is a row here and, if it needs one, a function of the child. */
+/*
+ * The table of mkexit's cases: a new way to die is a row here and, if it needs one, a function of
+ * the child.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Cases of mkexit about relatives, ids and namespaces: orphans, children nobody waits for, setuid. */
+/*
+ * Cases of mkexit about relatives, ids and namespaces: orphans, children nobody waits for, setuid.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -29,7 +31,10 @@ void child_setresuid(struct child *c)
 	end_code(c, c->arg);
 }
 
-/* Inside, the ids read as 65534; for the initial user namespace nothing has changed, so they are not noted anew. */
+/*
+ * Inside, the ids read as 65534; for the initial user namespace nothing has changed, so they are
+ * not noted anew.
+ */
 void child_userns(struct child *c)
 {
 	if (unshare(CLONE_NEWUSER) < 0)
@@ -45,9 +50,9 @@ static void second_begin(struct child *c, const struct death *like)
 }
 
 /*
- * The child ends with code 1 and leaves a grandchild, which ends with `arg` once it has another parent.
- * text set: mkexit is no subreaper now, so that is init (or whoever else collects orphans here), and nobody
- * tells us what it waited for.
+ * The child ends with code 1 and leaves a grandchild, which ends with `arg` once it has another
+ * parent. text set: mkexit is no subreaper now, so that is init (or whoever else collects orphans
+ * here), and nobody tells us what it waited for.
  */
 void child_orphan(struct child *c)
 {
@@ -108,7 +113,10 @@ void child_autoreap(struct child *c)
 	end_code(c, 2);
 }
 
-/* The child waits for a grandchild born by vfork that becomes another image: a shell's way to run a command. */
+/*
+ * The child waits for a grandchild born by vfork that becomes another image: a shell's way to run a
+ * command.
+ */
 void child_vfork_exec(struct child *c)
 {
 	struct death *d = &c->s->death[1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a child of mkexit says about itself, and the ways in which it takes its leave.
- * Promises: no stdio, no lock that a fork could have left taken, and no atexit handler on the way out.
+ * What a child of mkexit says about itself, and the ways in which it takes its leave. Promises: no
+ * stdio, no lock that a fork could have left taken, and no atexit handler on the way out.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -151,8 +151,8 @@ void wait_go(struct child *c)
 }
 
 /*
- * By /proc/thread-self/exe: the name becomes "exe", whatever mkexit itself is called. Not by /proc/self, which is
- * the leader, and has no exe once that one is gone.
+ * By /proc/thread-self/exe: the name becomes "exe", whatever mkexit itself is called. Not by
+ * /proc/self, which is the leader, and has no exe once that one is gone.
  */
 _Noreturn void child_exec(struct child *c, int code)
 {

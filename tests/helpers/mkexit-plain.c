@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Cases of mkexit whose process has one thread and no relatives: codes, signals, faults, names, seccomp. */
+/*
+ * Cases of mkexit whose process has one thread and no relatives: codes, signals, faults, names,
+ * seccomp.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -26,7 +29,10 @@ void child_burst(struct child *c)
 	_exit((int)(c->index & 0xff));
 }
 
-/* kill(2) rather than raise(3): the signal is the process's, and 32 and 33 are not refused as glibc's own. */
+/*
+ * kill(2) rather than raise(3): the signal is the process's, and 32 and 33 are not refused as
+ * glibc's own.
+ */
 void child_signal(struct child *c)
 {
 	sigset_t all;

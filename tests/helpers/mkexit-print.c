@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints one death of mkexit as one line of JSON. The names of the keys are what tests/live/lib.py reads. */
+/*
+ * Prints one death of mkexit as one line of JSON. The names of the keys are what tests/live/lib.py
+ * reads.
+ */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>

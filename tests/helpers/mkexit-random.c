@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The random case of mkexit: a plan of threads drawn from the seed, among all ways in which a process can end. */
+/*
+ * The random case of mkexit: a plan of threads drawn from the seed, among all ways in which a
+ * process can end.
+ */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs the cases of mkexit: forks, keeps at most --parallel at once, waits, kills what takes too long, prints.
- * Owns the shared slots and the scratch directory. Leaves no zombie: mkexit is the subreaper of all it starts.
+ * Runs the cases of mkexit: forks, keeps at most --parallel at once, waits, kills what takes too
+ * long, prints. Owns the shared slots and the scratch directory. Leaves no zombie: mkexit is the
+ * subreaper of all it starts.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -214,7 +215,10 @@ static void note_after(struct truth *t)
 	t->mono_after_ns = now_ns(CLOCK_MONOTONIC);
 }
 
-/* What nobody tells us of: its end is seen by the pidfd, or came before that of the process that we waited for. */
+/*
+ * What nobody tells us of: its end is seen by the pidfd, or came before that of the process that we
+ * waited for.
+ */
 static void end_unwaited(const struct mk_options *opt, struct run *r)
 {
 	struct slot *s = &slots[r - runs];
@@ -275,7 +279,9 @@ static void kill_overdue(const struct mk_options *opt)
 	}
 }
 
-/* Nothing is left to wait for, and yet a run is not done: a second process that never came to be. */
+/*
+ * Nothing is left to wait for, and yet a run is not done: a second process that never came to be.
+ */
 static void lost_children(void)
 {
 	unsigned int i;

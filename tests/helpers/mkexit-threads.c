@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cases of mkexit with several threads. Every one is a plan: for each thread how long it goes on and how it
- * ends. All threads pass one gate together, so that ends which should collide do collide.
- * Threads end by exit(2) itself where the plan says so; nothing is freed, as the process goes too.
+ * Cases of mkexit with several threads. Every one is a plan: for each thread how long it goes on
+ * and how it ends. All threads pass one gate together, so that ends which should collide do
+ * collide. Threads end by exit(2) itself where the plan says so; nothing is freed, as the process
+ * goes too.
  */
 #include <linux/seccomp.h>
 #include <pthread.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The usage case of mkexit: a known amount of CPU, reading, writing, page faults and switches, spread evenly
- * over the threads, so that a sum over threads is needed to find it; then the process's own view of it.
+ * The usage case of mkexit: a known amount of CPU, reading, writing, page faults and switches,
+ * spread evenly over the threads, so that a sum over threads is needed to find it; then the
+ * process's own view of it.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shared types of mkexit: it makes processes die in a named way and prints what wait4(2) told about each.
+ * The shared types of mkexit: it makes processes die in a named way and prints what wait4(2) told
+ * about each.
  *
- * A case runs in a forked child. What only the child can know (its name, ids, own rusage, the moment of its end)
- * it writes into a `struct slot` in shared memory; the parent adds what the kernel says at wait4 and prints
- * one JSON object per ended process. The memory is a memfd, so that it survives an exec.
- * Run it in the initial pid and user namespace: the pids and ids printed are those that it sees itself.
+ * A case runs in a forked child. What only the child can know (its name, ids, own rusage, the
+ * moment of its end) it writes into a `struct slot` in shared memory; the parent adds what the
+ * kernel says at wait4 and prints one JSON object per ended process. The memory is a memfd, so that
+ * it survives an exec. Run it in the initial pid and user namespace: the pids and ids printed are
+ * those that it sees itself.
  */
 #ifndef HELPERS_MKEXIT_H
 #define HELPERS_MKEXIT_H
@@ -29,7 +31,9 @@ struct self_report {
 	uint64_t vm_hwm_kib, vm_peak_kib;		   /* /proc/self/status */
 };
 
-/* One process that dies; lives in shared memory. Filled with mkexit's own values before the fork. */
+/*
+ * One process that dies; lives in shared memory. Filled with mkexit's own values before the fork.
+ */
 struct death {
 	_Atomic int32_t pid;
 	int32_t parent_pid; /* at the end */
@@ -188,11 +192,15 @@ enum thread_shape {
 /* mkexit-cases.c */
 extern const struct mk_case mk_cases[];
 extern const size_t mk_n_cases;
-/* Finds a case by its full name ("exit-7", "signal-TERM" too) and copies it. Returns 0 or -ENOENT. */
+/*
+ * Finds a case by its full name ("exit-7", "signal-TERM" too) and copies it. Returns 0 or -ENOENT.
+ */
 int case_find(const char *name, struct mk_case *ret);
 void case_list(void);
 
-/* mkexit-run.c: runs cases, prints each death. Returns 0, or 1 if one failed or had to be killed. */
+/*
+ * mkexit-run.c: runs cases, prints each death. Returns 0, or 1 if one failed or had to be killed.
+ */
 int run_init(struct mk_options *opt);
 int run_case(const struct mk_options *opt, const struct mk_case *c, const char *name);
 int run_finish(struct mk_options *opt);
