@@ -109,15 +109,16 @@ static inline size_t pacct_size(enum pacct_format format)
 #define PACCT_SURE 6
 int pacct_weigh(const uint8_t *p, enum pacct_format format);
 
-/*
- * The weight that must be reached: v0 has no version byte to speak of, and little-endian v1 no known writer, so they
- * need more.
- */
+/* v0 has no version byte to speak of, and little-endian v1 no known writer: tables and strings look like them. */
+static inline bool pacct_is_weak(enum pacct_format format)
+{
+	return format <= PACCT_V1_LE;
+}
+
+/* The weight that must be reached. */
 static inline int pacct_needed(enum pacct_format format)
 {
-	return format == PACCT_V1_LE	 ? PACCT_SURE + 3
-	       : format <= PACCT_V0_M68K ? PACCT_SURE + 2
-					 : PACCT_SURE;
+	return pacct_is_weak(format) ? PACCT_SURE + 2 : PACCT_SURE;
 }
 
 /*

@@ -67,6 +67,12 @@ static int weigh_common(uint32_t btime, uint32_t status, uint8_t flag, uint16_t 
 /* PID_MAX_LIMIT of 64-bit kernels; a parent outside the pid namespace is 0. */
 #define PID_LIMIT (UINT32_C(1) << 22)
 
+/* A process may clear its name, but it has memory and had faults: else a crash tore the record and zeroed its rest. */
+ALWAYS_INLINE bool blank(uint16_t mem, uint16_t minflt)
+{
+	return mem == 0 || minflt == 0;
+}
+
 /* What no kernel writes as v3. */
 ALWAYS_INLINE bool v3_possible(const uint8_t *p, bool big, int comm_len)
 {
@@ -79,8 +85,7 @@ ALWAYS_INLINE bool v3_possible(const uint8_t *p, bool big, int comm_len)
 		return false;
 	if (!etime_float_sane(rd32(p + V3_ETIME, big)))
 		return false;
-	/* A process may clear its name, but it has memory: this is a record torn by a crash, its rest zeroed. */
-	if (comm_len == 0 && mem == 0)
+	if (comm_len == 0 && blank(mem, load_u16(p + V3_MINFLT)))
 		return false;
 	return status <= 0xffff || status_of_kthread(status, p[V3_FLAG], mem);
 }
@@ -140,7 +145,9 @@ static int weigh_wide(const uint8_t *p, enum pacct_format f)
 	uint16_t ahz = rd16(p + OLD_AHZ, big), mem = rd16(p + OLD_MEM, big);
 	int len = old_comm_length(q + TAIL_COMM), weight;
 
-	if (p[V3_VERSION] != format_byte(f) || len < 0 || (len == 0 && mem == 0))
+	if (p[V3_VERSION] != format_byte(f) || len < 0 ||
+	    (len == 0 &&
+	     (blank(mem, load_u16(p + OLD_MINFLT)) || (load_u16(p + OLD_ETIME) && !comp2))))
 		return -1;
 	if (f >= PACCT_V2_LE && (ahz < 24 || ahz > 10000))
 		return -1;
