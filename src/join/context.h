@@ -129,9 +129,11 @@ void context_event(struct context *c, const struct proc_event_info *e);
 
 void context_fork(struct context *c, int32_t parent_tgid, int32_t tgid, int64_t mono_ns);
 /*
- * Reads /proc, some 20 us. To be called as soon as the event can be read: a short program is gone half a millisecond
- * after its EXEC. Of 500 runs of true(1) a second on a busy machine, a reader that had to wait 1 ms for the CPU got
- * two thirds, one that slept 5 ms a tenth, and one under SCHED_FIFO more than 99.7 %.
+ * Reads /proc: 7 us of work, about 40 us on directories that nobody touched before. To be called as soon as the event
+ * can be read, not in batches: a short program is gone half a millisecond after its EXEC. Of true(1) 500 times a second
+ * on two CPUs, executable and arguments were caught in 99.5 % on a machine with time to spare; with both CPUs busy in
+ * 86 %, under nice -20 in 89 %, under SCHED_FIFO in all; and by a reader that slept 5 ms before it read, in 10 %.
+ * What an EXEC leaves alone (login uid, session, control group, parent) was right in every one of these.
  */
 void context_exec(struct context *c, int32_t tgid, int64_t mono_ns);
 void context_comm(struct context *c, int32_t tgid, const char comm[16], int64_t mono_ns);
