@@ -17,6 +17,9 @@
 extern "C" {
 #endif
 
+/* What is declared here is what the shared library shows. */
+#pragma GCC visibility push(default)
+
 #define EXEUNT_VERSION_MAJOR 0
 #define EXEUNT_VERSION_MINOR 1
 
@@ -135,6 +138,8 @@ const char *exeunt_signal_name(unsigned int signal);
 
 /* "0.1.0" */
 const char *exeunt_version(void);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

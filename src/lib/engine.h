@@ -37,6 +37,7 @@ struct exeunt {
 	struct engine_loop loop;
 	uint64_t seq;
 	bool started, stopped;
+	bool live;	/* the kernel is listened to; times of records are now's, not a file's */
 	int stop_value; /* what the record callback returned, positive */
 	int64_t started_ns;
 	bool capture_failed;

@@ -247,6 +247,7 @@ int exeunt_start(struct exeunt *x)
 {
 	int r;
 
+	x->live = true;
 	x->started_ns = x->intake.real_ns = real_now();
 	if (x->options.capture)
 		capturing_begin(x);
@@ -283,7 +284,8 @@ int exeunt_stop(struct exeunt *x)
 		return 0;
 	x->stopped = true;
 	r = loop_drain_all(x);
-	x->intake.real_ns = MAX(x->intake.real_ns, real_now());
+	if (x->live)
+		x->intake.real_ns = MAX(x->intake.real_ns, real_now());
 	join_flush(x->joiner);
 	/* twice: a gap counts when two looks agree */
 	intake_settle(&x->intake);

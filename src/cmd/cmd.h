@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* A command is a row in main.c and a file with its name. Commands print, and only they do. */
+#ifndef CMD_CMD_H
+#define CMD_CMD_H
+
+#include "base/util.h"
+
+/* Exit statuses; exeunt(8) has them too. */
+enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_USAGE = 2, CMD_NOT_PERMITTED = 3 };
+
+int cmd_live(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+int cmd_capture(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+
+/* A message to stderr, "exeunt: ..." in one line; control bytes in it come out as `?`. */
+void cmd_error(const char *format, ...) PRINTF(1, 2);
+void cmd_note(const char *format, ...) PRINTF(1, 2);
+
+/* "exeunt: ...", then "Try 'exeunt COMMAND --help'". Returns CMD_USAGE. */
+int cmd_usage_error(const char *command, const char *format, ...) PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* See listen.h. */
+#include "cmd/listen.h"
+
+#include <signal.h>
+#include <sys/signalfd.h>
+
+#include "base/privileges.h"
+#include "cmd/cmd.h"
+
+int listen_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+#define STATUS_SECONDS_JSON 60
+
+static int open_handle(struct exeunt **ret, const struct exeunt_options *options)
+{
+	int r = exeunt_new(ret, options);
+
+	if (r < 0) {
+		cmd_error("cannot begin: %s", strerror(-r));
+		return CMD_FAILED;
+	}
+	r = exeunt_open(*ret);
+	if (r >= 0)
+		return -1;
+	if (r != -EPERM) {
+		cmd_error("%s", exeunt_error(*ret));
+		return CMD_FAILED;
+	}
+	listen_explain(*ret);
+	return CMD_NOT_PERMITTED;
+}
+
+int listen_open(struct exeunt **ret, const struct options *o, exeunt_record_fn on_record,
+		exeunt_message_fn on_message, void *userdata, int capture_fd)
+{
+	struct exeunt_options options = {
+		.size = sizeof(options),
+		.sources = o->sources,
+		.sources_required = o->source_given,
+		.threads = o->threads,
+		.numeric = o->numeric,
+		.receive_buffer = o->receive_buffer,
+		.status_seconds = o->status_given ? o->status_seconds
+				  : o->json	  ? STATUS_SECONDS_JSON
+						  : 0,
+		.capture = capture_fd >= 0,
+		.capture_fd = capture_fd,
+		.on_record = on_record,
+		.on_message = on_message,
+		.userdata = userdata,
+	};
+	char error[256];
+	int status = open_handle(ret, &options), r;
+
+	if (status >= 0)
+		return status;
+	r = privileges_drop(o->user, error, sizeof(error));
+	if (r >= 0)
+		return -1;
+	cmd_error("%s", error);
+	return r == -ENOENT ? CMD_USAGE : CMD_FAILED;
+}
+
+void listen_explain(const struct exeunt *x)
+{
+	size_t n;
+	const struct exeunt_source_status *s = exeunt_sources(x, &n);
+	bool told = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (s[i].state != EXEUNT_STATE_REFUSED && s[i].state != EXEUNT_STATE_FAILED)
+			continue;
+		told = true;
+		if (s[i].remedy)
+			cmd_error("%s. What mends it: %s", s[i].reason, s[i].remedy);
+		else
+			cmd_error("%s", s[i].reason);
+	}
+	if (!told)
+		cmd_error("%s", exeunt_error(x));
+}
+
+void listen_announce(const struct exeunt *x, const struct options *o)
+{
+	size_t n;
+	const struct exeunt_source_status *s = exeunt_sources(x, &n);
+	char what[256];
+	int len = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (s[i].state != EXEUNT_STATE_OPEN)
+			continue;
+		len += snprintf(what + len, sizeof(what) - (size_t)len, "%s%s", len ? ", " : "",
+				exeunt_source_name(s[i].source));
+		if (s[i].source == EXEUNT_SOURCE_TASKSTATS)
+			len += snprintf(what + len, sizeof(what) - (size_t)len, " on %u CPU%s",
+					s[i].sockets, s[i].sockets == 1 ? "" : "s");
+	}
+	cmd_note("listening to %s; tested, and every process that ends%s is shown. Ctrl-C ends.",
+		 what, o->filter ? " and passes the filter" : "");
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* One table of options; --help is made from it. See options.h. */
+#include "cmd/options.h"
+
+#include <getopt.h>
+#include <limits.h>
+
+#include <exeunt/exeunt.h>
+
+#include "cmd/cmd.h"
+
+enum {
+	OPT_THREADS = 256,
+	OPT_COUNT,
+	OPT_DURATION,
+	OPT_RCVBUF,
+	OPT_USER,
+	OPT_STATUS,
+	OPT_UTC,
+	OPT_COLOR,
+	OPT_NO_COLOR,
+	OPT_BUFFER,
+	OPT_JSON,
+	OPT_SOURCE
+};
+
+static const struct row {
+	int groups;
+	struct option option;
+	const char *argument, *help;
+} rows[] = {
+	{ OPTIONS_LISTEN,
+	  { "source", required_argument, NULL, OPT_SOURCE },
+	  "LIST",
+	  "listen to these, and to nothing else: taskstats" },
+	{ OPTIONS_LISTEN,
+	  { "rcvbuf", required_argument, NULL, OPT_RCVBUF },
+	  "BYTES",
+	  "receive buffer of each socket (default: by memory, up to 32M)" },
+	{ OPTIONS_LISTEN,
+	  { "user", required_argument, NULL, OPT_USER },
+	  "USER",
+	  "become this user once everything is open" },
+	{ OPTIONS_SHOW | OPTIONS_JSON,
+	  { "json", no_argument, NULL, OPT_JSON },
+	  NULL,
+	  "JSON Lines, see exeunt-record(5)" },
+	{ OPTIONS_SHOW,
+	  { "output", required_argument, NULL, 'o' },
+	  "FILE",
+	  "write there, not to standard output" },
+	{ OPTIONS_SHOW,
+	  { "filter", required_argument, NULL, 'f' },
+	  "EXPR",
+	  "only these, such as 'exit.code != 0 and comm ~ \"^ssh\"'" },
+	{ OPTIONS_SHOW,
+	  { "threads", no_argument, NULL, OPT_THREADS },
+	  NULL,
+	  "ends of threads too" },
+	{ OPTIONS_SHOW, { "count", required_argument, NULL, OPT_COUNT }, "N", "end after N exits" },
+	{ OPTIONS_LISTEN,
+	  { "duration", required_argument, NULL, OPT_DURATION },
+	  "TIME",
+	  "end after this time: 10, 1.5, 2m, 1h" },
+	{ OPTIONS_SHOW,
+	  { "numeric", no_argument, NULL, 'n' },
+	  NULL,
+	  "numbers for users and groups" },
+	{ OPTIONS_SHOW, { "utc", no_argument, NULL, OPT_UTC }, NULL, "times in UTC, not local" },
+	{ OPTIONS_SHOW,
+	  { "color", required_argument, NULL, OPT_COLOR },
+	  "WHEN",
+	  "auto, always or never" },
+	{ OPTIONS_SHOW,
+	  { "no-color", no_argument, NULL, OPT_NO_COLOR },
+	  NULL,
+	  "the same as --color=never" },
+	{ OPTIONS_SHOW,
+	  { "status", required_argument, NULL, OPT_STATUS },
+	  "TIME",
+	  "a status record that often (default: 60 with --json; 0: never)" },
+	{ OPTIONS_SHOW,
+	  { "buffer", required_argument, NULL, OPT_BUFFER },
+	  "BYTES",
+	  "keep so much for a slow reader, then drop and tell (default: 8M)" },
+	{ ~0, { "quiet", no_argument, NULL, 'q' }, NULL, "no notes on stderr, only errors" },
+	{ ~0, { "help", no_argument, NULL, 'h' }, NULL, "this text" },
+	{ ~0, { "version", no_argument, NULL, 'V' }, NULL, "the version" },
+};
+
+static void print_help(int groups, const char *usage)
+{
+	printf("%s\nOptions:\n", usage);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct row *r = &rows[i];
+		char left[64], letter[8] = "    ";
+
+		if (!(r->groups & groups))
+			continue;
+		if (r->option.val < 256)
+			snprintf(letter, sizeof(letter), "-%c, ", r->option.val);
+		snprintf(left, sizeof(left), "%s--%s%s%s", letter, r->option.name,
+			 r->argument ? "=" : "", r->argument ? r->argument : "");
+		printf("  %-24s %s\n", left, r->help);
+	}
+}
+
+/* A number with a unit behind; units are pairs of letter and factor. */
+static int parse_scaled(const char *text, const char *letters, const double *factors, double *ret)
+{
+	char *end;
+	double value;
+	const char *unit;
+
+	errno = 0;
+	value = strtod(text, &end);
+	if (end == text || errno || !(value >= 0) || value > 1e15)
+		return -EINVAL;
+	if (*end) {
+		unit = strchr(letters, *end);
+		if (!unit || end[1])
+			return -EINVAL;
+		value *= factors[unit - letters];
+	}
+	*ret = value;
+	return 0;
+}
+
+static int parse_time(const char *text, int64_t *ns)
+{
+	static const double factors[] = { 1, 60, 3600, 86400 };
+	double value;
+
+	if (parse_scaled(text, "smhd", factors, &value) || value > 1e9)
+		return -EINVAL;
+	*ns = (int64_t)(value * 1e9);
+	return 0;
+}
+
+static int parse_bytes(const char *text, uint64_t most, uint64_t *bytes)
+{
+	static const double factors[] = { 1024, 1024, 1048576, 1048576, 1073741824, 1073741824 };
+	double value;
+
+	if (parse_scaled(text, "KkMmGg", factors, &value) || value > (double)most)
+		return -EINVAL;
+	*bytes = (uint64_t)value;
+	return 0;
+}
+
+static int parse_count(const char *text, uint64_t *count)
+{
+	char *end;
+
+	errno = 0;
+	*count = strtoull(text, &end, 10);
+	return *end || end == text || errno || *text == '-' || !*count ? -EINVAL : 0;
+}
+
+static int parse_sources(const char *text, uint32_t *mask)
+{
+	for (*mask = 0;;) {
+		size_t len = strcspn(text, ",");
+		int found = -1;
+
+		for (int s = 0; s < EXEUNT_SOURCE_OUTPUT; s++) {
+			const char *name = exeunt_source_name((enum exeunt_source)s);
+
+			if (strlen(name) == len && !memcmp(name, text, len))
+				found = s;
+		}
+		if (found < 0)
+			return -EINVAL;
+		*mask |= EXEUNT_SOURCE_BIT(found);
+		if (!text[len])
+			return 0;
+		text += len + 1;
+	}
+}
+
+static int parse_color(const char *text, enum color_when *color)
+{
+	static const char *const words[] = { "auto", "always", "never" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (!strcmp(words[i], text)) {
+			*color = (enum color_when)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* Options with a value that has to be understood; the message says what would be. */
+static int take_value(struct options *o, int opt, const char *arg, const char **expected)
+{
+	uint64_t bytes = 0;
+	int64_t ns = 0;
+	int r;
+
+	switch (opt) {
+	case OPT_SOURCE:
+		*expected = "names out of taskstats, procevents, audit, pacct, with commas";
+		o->source_given = true;
+		return parse_sources(arg, &o->sources);
+	case OPT_COUNT:
+		*expected = "a whole number above 0";
+		return parse_count(arg, &o->count);
+	case OPT_DURATION:
+		*expected = "a time such as 10, 1.5, 2m or 1h";
+		r = parse_time(arg, &o->duration_ns);
+		return r < 0 || !o->duration_ns ? -EINVAL : 0;
+	case OPT_STATUS:
+		*expected = "a time such as 60 or 5m, in whole seconds; 0 is never";
+		r = parse_time(arg, &ns);
+		o->status_given = true;
+		o->status_seconds = (uint32_t)(ns / NS_PER_SEC);
+		return r < 0 || ns % NS_PER_SEC ? -EINVAL : 0;
+	case OPT_RCVBUF:
+		*expected = "a number of bytes such as 65536, 512K or 32M, up to 1G";
+		r = parse_bytes(arg, UINT64_C(1) << 30, &bytes);
+		o->receive_buffer = (uint32_t)bytes;
+		return r < 0 || !bytes ? -EINVAL : 0;
+	case OPT_BUFFER:
+		*expected = "a number of bytes such as 512K or 32M, from 64K to 1G";
+		r = parse_bytes(arg, UINT64_C(1) << 30, &o->buffer);
+		return r < 0 || o->buffer < 65536 ? -EINVAL : 0;
+	default:
+		*expected = "auto, always or never";
+		return parse_color(arg, &o->color);
+	}
+}
+
+static int take(struct options *o, int opt, char *arg, const char **expected)
+{
+	switch (opt) {
+	case OPT_JSON:
+		o->json = true;
+		return 0;
+	case OPT_THREADS:
+		o->threads = true;
+		return 0;
+	case OPT_UTC:
+		o->utc = true;
+		return 0;
+	case OPT_NO_COLOR:
+		o->color = COLOR_NEVER;
+		return 0;
+	case OPT_USER:
+		o->user = arg;
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case 'f':
+		o->filter = arg;
+		return 0;
+	case 'n':
+		o->numeric = true;
+		return 0;
+	case 'q':
+		o->quiet = true;
+		return 0;
+	default:
+		return take_value(o, opt, arg, expected);
+	}
+}
+
+static const char *name_of(int opt)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].option.val == opt)
+			return rows[i].option.name;
+	return "";
+}
+
+/* What this command takes, for getopt_long(). */
+static void collect(int groups, struct option *options, char *letters)
+{
+	*letters = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct row *r = &rows[i];
+
+		if (!(r->groups & groups))
+			continue;
+		*options++ = r->option;
+		if (r->option.val < 256) {
+			*letters++ = (char)r->option.val;
+			if (r->option.has_arg)
+				*letters++ = ':';
+			*letters = '\0';
+		}
+	}
+	*options = (struct option){ 0 };
+}
+
+int options_parse(struct options *o, int argc, char **argv, const char *command, int groups,
+		  const char *usage)
+{
+	struct option known[ARRAY_SIZE(rows) + 1];
+	char letters[2 * ARRAY_SIZE(rows) + 1];
+	int opt;
+
+	*o = (struct options){ 0 };
+	collect(groups, known, letters);
+	while ((opt = getopt_long(argc, argv, letters, known, NULL)) != -1) {
+		const char *expected = NULL;
+
+		if (opt == '?') { /* getopt has told what is wrong */
+			fprintf(stderr, "Try 'exeunt %s --help' for more information.\n", command);
+			return CMD_USAGE;
+		}
+		if (opt == 'h') {
+			print_help(groups, usage);
+			return CMD_DONE;
+		}
+		if (opt == 'V') {
+			printf("exeunt %s\n", exeunt_version());
+			return CMD_DONE;
+		}
+		if (take(o, opt, optarg, &expected) < 0) {
+			char hint[32];
+
+			snprintf(hint, sizeof(hint), "%s ", command);
+			return cmd_usage_error(hint, "--%s=%s: expected %s", name_of(opt), optarg,
+					       expected);
+		}
+	}
+	o->first_operand = optind;
+	return -1;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that several commands share, parsed once here. Strings are borrowed from argv. */
+#ifndef CMD_OPTIONS_H
+#define CMD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum option_group {
+	OPTIONS_LISTEN = 1, /* how to listen: --source, --rcvbuf, --user */
+	OPTIONS_SHOW = 2,   /* what to show and how: --json, --filter, --output ... */
+	OPTIONS_JSON = 4,   /* --json alone */
+};
+
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+struct options {
+	bool json, threads, numeric, quiet, utc, source_given, status_given;
+	enum color_when color;
+	const char *filter, *user, *output; /* NULL: not given */
+	uint32_t sources;		    /* mask; 0: all */
+	uint32_t receive_buffer;
+	uint32_t status_seconds;
+	uint64_t count;	     /* 0: no limit */
+	int64_t duration_ns; /* 0: no limit */
+	uint64_t buffer;     /* bytes; 0: default */
+	int first_operand;   /* index in argv */
+};
+
+/*
+ * Parses argv of `command`. Returns -1 to go on, or the exit status: help was printed, or an error was told.
+ * usage: text for --help before the list of options.
+ */
+int options_parse(struct options *o, int argc, char **argv, const char *command, int groups,
+		  const char *usage);
+
+#endif

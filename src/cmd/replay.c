@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* exeunt replay FILE...: the same records, sinks and filters as live, from files instead of the kernel. */
+#include "cmd/cmd.h"
+
+#include "cmd/stream.h"
+
+static const char usage[] =
+	"Usage: exeunt replay [OPTION]... FILE...\n"
+	"Show the processes that a file tells of: a capture, plain or .gz, known by its content.\n"
+	"'-' is standard input. Several files are one stream, in the order given.\n";
+
+/* A file that cannot be read does not keep the others from being read. */
+static int replay_all(struct stream *s, char **paths, int n)
+{
+	int status = CMD_DONE;
+
+	for (int i = 0; i < n && !stream_is_done(s); i++) {
+		int r = exeunt_replay_file(s->x, paths[i]);
+
+		if (r < 0) {
+			cmd_error("%s", exeunt_error(s->x));
+			status = CMD_FAILED;
+		}
+		if (output_error(s->output) == EPIPE)
+			break;
+	}
+	return status;
+}
+
+static int replay(struct stream *s, char **paths, int n)
+{
+	int status = replay_all(s, paths, n), finished;
+
+	if (output_error(s->output) == EPIPE)
+		return CMD_DONE;
+	if (exeunt_stop(s->x) < 0)
+		status = CMD_FAILED;
+	stream_flush(s);
+	finished = stream_finish(s);
+	if (!s->options->quiet && !s->options->json)
+		cmd_note("%s", s->summary);
+	return status ? status : finished;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	struct options o;
+	struct stream s;
+	struct exeunt_options options = { .size = sizeof(options),
+					  .on_record = stream_record,
+					  .on_message = stream_message,
+					  .userdata = &s };
+	int status = options_parse(&o, argc, argv, "replay", OPTIONS_SHOW, usage), r;
+
+	if (status >= 0)
+		return status;
+	if (o.first_operand >= argc)
+		return cmd_usage_error("replay ", "which FILE?");
+	status = stream_open(&s, &o, "replay");
+	if (status < 0) {
+		s.batch = true;
+		options.threads = o.threads;
+		options.numeric = o.numeric;
+		r = exeunt_new(&s.x, &options);
+		if (r < 0) {
+			cmd_error("cannot begin: %s", strerror(-r));
+			status = CMD_FAILED;
+		} else {
+			status = replay(&s, argv + o.first_operand, argc - o.first_operand);
+		}
+		exeunt_free(s.x);
+	}
+	stream_close(&s);
+	return status;
+}
