@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads of /proc/PID; see procfs.h. Formats: fs/proc/array.c, fs/proc/base.c; Documentation/filesystems/proc.rst. */
+/*
+ * Reads of /proc/PID; see procfs.h. Formats: fs/proc/array.c, fs/proc/base.c;
+ * Documentation/filesystems/proc.rst.
+ */
 #include "base/procfs.h"
 
 #include <dirent.h>
@@ -45,7 +48,10 @@ int procfs_open_pid(int proc_fd, pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
-/* One read: the kernel gives these files whole, as far as the buffer goes, so the read that tells of the end is spared. */
+/*
+ * One read: the kernel gives these files whole, as far as the buffer goes, so the read that tells
+ * of the end is spared.
+ */
 ssize_t procfs_read(int pid_fd, const char *name, char *buf, size_t size)
 {
 	ssize_t n;
@@ -90,7 +96,10 @@ static bool take_number(const char **p, const char *end, uint64_t *ret)
 	return true;
 }
 
-/* The name in stat has '\n' and '\\' escaped (fs/proc/array.c: proc_task_name), all other bytes raw. */
+/*
+ * The name in stat has '\n' and '\\' escaped (fs/proc/array.c: proc_task_name), all other bytes
+ * raw.
+ */
 static void take_comm(const char *s, const char *end, char comm[16])
 {
 	size_t n = 0;
@@ -150,7 +159,9 @@ static bool parse_id_line(const char *text, size_t len, const char *key, uint32_
 	return true;
 }
 
-/* "Name:" comes first, with newlines escaped, so a line break before the key makes it the real one. */
+/*
+ * "Name:" comes first, with newlines escaped, so a line break before the key makes it the real one.
+ */
 int procfs_parse_ids(const char *text, size_t len, struct procfs_ids *ret)
 {
 	uint32_t u[3], g[3];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads of /proc/PID: few system calls, no allocation, no stdio, no state. Everything is relative to an open
- * directory: that of one process keeps meaning the process it was opened for, so a pid that is used again cannot mix
- * two processes into one answer; when the process is gone, reads fail with -ENOENT or -ESRCH.
- * exe and cwd of other users' processes need CAP_SYS_PTRACE (-EACCES); the rest is open to all, but for hidepid mounts.
+ * Reads of /proc/PID: few system calls, no allocation, no stdio, no state. Everything is relative
+ * to an open directory: that of one process keeps meaning the process it was opened for, so a pid
+ * that is used again cannot mix two processes into one answer; when the process is gone, reads fail
+ * with -ENOENT or -ESRCH. exe and cwd of other users' processes need CAP_SYS_PTRACE (-EACCES); the
+ * rest is open to all, but for hidepid mounts.
  */
 #ifndef BASE_PROCFS_H
 #define BASE_PROCFS_H
@@ -34,18 +35,25 @@ struct procfs_ids {
 /* Opens /proc or a tree like it; NULL means "/proc". Returns a descriptor or a negative errno. */
 int procfs_open(const char *path);
 
-/* Opens the directory of one process, for the functions below. Returns a descriptor or a negative errno. */
+/*
+ * Opens the directory of one process, for the functions below. Returns a descriptor or a negative
+ * errno.
+ */
 int procfs_open_pid(int proc_fd, pid_t pid);
 
-/* Errors of all: -ENOENT, -ESRCH (gone), -EACCES, -EBADMSG (not what the kernel writes), others of open and read. */
+/*
+ * Errors of all: -ENOENT, -ESRCH (gone), -EACCES, -EBADMSG (not what the kernel writes), others of
+ * open and read.
+ */
 int procfs_read_stat(int pid_fd, struct procfs_stat *ret);
 int procfs_read_ids(int pid_fd, struct procfs_ids *ret); /* from status */
 int procfs_read_loginuid(int pid_fd, uint32_t *ret);	 /* UINT32_MAX: never set */
 int procfs_read_sessionid(int pid_fd, uint32_t *ret);	 /* of audit; UINT32_MAX: none */
 
 /*
- * Reads a whole small file, at most `size` bytes; no NUL is added. Returns the bytes read: `size` means that there may
- * be more. For "cmdline" and "cgroup". A zombie, and a kernel thread, has 0 bytes of cmdline.
+ * Reads a whole small file, at most `size` bytes; no NUL is added. Returns the bytes read: `size`
+ * means that there may be more. For "cmdline" and "cgroup". A zombie, and a kernel thread, has 0
+ * bytes of cmdline.
  */
 ssize_t procfs_read(int pid_fd, const char *name, char *buf, size_t size);
 

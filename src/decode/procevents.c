@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of proc connector messages: nlmsghdr (16), cn_msg (20), proc_event (16 and a union of 24). The event
- * lies 4 bytes off its natural alignment (drivers/connector/cn_proc.c: buffer_to_cn_msg), so all reads go through
- * memcpy. See procevents.h. The numbers of include/uapi/linux/cn_proc.h are repeated here, because that header's enum
- * changed its name in 6.6 and holds a value that does not fit an int.
+ * The layout of proc connector messages: nlmsghdr (16), cn_msg (20), proc_event (16 and a union of
+ * 24). The event lies 4 bytes off its natural alignment (drivers/connector/cn_proc.c:
+ * buffer_to_cn_msg), so all reads go through memcpy. See procevents.h. The numbers of
+ * include/uapi/linux/cn_proc.h are repeated here, because that header's enum changed its name in
+ * 6.6 and holds a value that does not fit an int.
  */
 #include "decode/procevents.h"
 

@@ -2,12 +2,13 @@
 /*
  * Names of control groups, as the container runtimes and systemd choose them; see cgroup.h.
  *
- *	docker-ID.scope, /docker/ID		Docker, with the systemd and the cgroupfs driver
- *	crio-ID.scope, cri-containerd-ID.scope	Kubernetes; with a slice before a colon: SLICE:cri-containerd:ID
+ *	docker-ID.scope, /docker/ID		Docker, systemd's and cgroupfs driver
+ *	crio-ID.scope, cri-containerd-ID.scope	Kubernetes; also SLICE:cri-containerd:ID
  *	kubepods/.../podUID/ID			Kubernetes, cgroupfs driver
- *	libpod-ID.scope, libpod-ID		Podman; libpod-conmon-ID is the monitor, which is outside
+ *	libpod-ID.scope, libpod-ID		Podman; libpod-conmon-ID, the monitor, is outside
  *	lxc.payload.NAME, lxc/NAME		LXC; lxc.monitor.NAME is outside
- *	machine-NAME.scope, systemd-nspawn@NAME.service	systemd-machined; machine-qemu... is a virtual machine
+ *	machine-NAME.scope			systemd-machined; machine-qemu... is no container
+ *	systemd-nspawn@NAME.service		systemd-nspawn
  */
 #include "join/cgroup.h"
 
@@ -145,7 +146,10 @@ struct line {
 	size_t len;
 };
 
-/* Takes "ID:CONTROLLERS:PATH" off the text. Returns false at the end; path is NULL for what is no such line. */
+/*
+ * Takes "ID:CONTROLLERS:PATH" off the text. Returns false at the end; path is NULL for what is no
+ * such line.
+ */
 static bool next_line(const char **text, size_t *left, struct line *ret)
 {
 	const char *p = *text, *end, *colon, *path;

@@ -7,7 +7,9 @@
 
 #include "base/util.h"
 
-/* Room behind the bound for the NUL of a last argument that was cut, and for ARGS_CUT with its NUL. */
+/*
+ * Room behind the bound for the NUL of a last argument that was cut, and for ARGS_CUT with its NUL.
+ */
 #define SLACK 8
 
 /* Text, and for each byte whether it is the blank between two arguments. */
@@ -40,8 +42,8 @@ static void text_done(struct text *t)
 }
 
 /*
- * Under the C locale a pattern works on bytes. Else "." would stop at what is not UTF-8, and let a secret with such a
- * byte in it pass.
+ * Under the C locale a pattern works on bytes. Else "." would stop at what is not UTF-8, and let a
+ * secret with such a byte in it pass.
  */
 static int compile(struct args_rules *r, const char *const *patterns, size_t n, size_t *bad)
 {
@@ -110,8 +112,8 @@ char *args_buffer(struct args_rules *r, size_t *size)
 }
 
 /*
- * NULs become gaps. Cuts at the bounds. Half an argument is left out where there are patterns: they could not
- * recognise it.
+ * NULs become gaps. Cuts at the bounds. Half an argument is left out where there are patterns: they
+ * could not recognise it.
  */
 static void split(struct args_rules *r, size_t len, bool trim)
 {
@@ -156,7 +158,10 @@ static void put(const struct args_rules *r, struct text *to, const char *bytes, 
 	to->len += n;
 }
 
-/* Copies [from, to) of text a to b, with what matches replaced. Returns false when the matcher failed. */
+/*
+ * Copies [from, to) of text a to b, with what matches replaced. Returns false when the matcher
+ * failed.
+ */
 static bool redact_range(struct args_rules *r, const regex_t *pattern, size_t from, size_t to)
 {
 	const char *base = r->a.bytes + from;

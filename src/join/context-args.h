@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of /proc/PID/cmdline -> a bounded list of arguments, secrets taken out. What was taken out is wiped from
- * the buffers before the list is handed on.
+ * The bytes of /proc/PID/cmdline -> a bounded list of arguments, secrets taken out. What was taken
+ * out is wiped from the buffers before the list is handed on.
  */
 #ifndef JOIN_CONTEXT_ARGS_H
 #define JOIN_CONTEXT_ARGS_H
@@ -20,11 +20,11 @@
 struct args_rules;
 
 /*
- * Makes rules. `patterns` are POSIX extended regular expressions over bytes, whatever the locale; each is tried on the
- * command line joined by single blanks (so that "--password [^ ]+" works), then on each argument alone (so that "^"
- * and "$" work). All that matches becomes "***"; a match over several arguments makes them one.
- * max_bytes and max_args bound what is kept. Errors: -EINVAL (a pattern, or a bound of 0), -ENOMEM; on -EINVAL *bad,
- * if not NULL, is the index of the pattern.
+ * Makes rules. `patterns` are POSIX extended regular expressions over bytes, whatever the locale;
+ * each is tried on the command line joined by single blanks (so that "--password [^ ]+" works),
+ * then on each argument alone (so that "^" and "$" work). All that matches becomes "***"; a match
+ * over several arguments makes them one. max_bytes and max_args bound what is kept. Errors: -EINVAL
+ * (a pattern, or a bound of 0), -ENOMEM; on -EINVAL *bad, if not NULL, is the index of the pattern.
  */
 int args_rules_new(struct args_rules **ret, const char *const *patterns, size_t n_patterns,
 		   uint32_t max_bytes, uint32_t max_args, size_t *bad);
@@ -33,7 +33,10 @@ void args_rules_free(struct args_rules *r);
 /* Where to read cmdline to: `size` bytes, one more than the bound, so that the cut shows. */
 char *args_buffer(struct args_rules *r, size_t *size);
 
-/* The list; parts are slices of data, where each is followed by a NUL. Borrowed until the next call. */
+/*
+ * The list; parts are slices of data, where each is followed by a NUL. Borrowed until the next
+ * call.
+ */
 struct args_list {
 	const char *data;
 	size_t len;
@@ -43,8 +46,9 @@ struct args_list {
 };
 
 /*
- * Takes the `len` bytes in the buffer apart. trim: the process had time to rewrite its arguments, and the NULs behind
- * the last one are padding (setproctitle). Returns the number of arguments, 0 when there is none, -ENOMEM.
+ * Takes the `len` bytes in the buffer apart. trim: the process had time to rewrite its arguments,
+ * and the NULs behind the last one are padding (setproctitle). Returns the number of arguments, 0
+ * when there is none, -ENOMEM.
  */
 int args_take(struct args_rules *r, size_t len, bool trim, struct args_list *ret);
 

@@ -4,7 +4,10 @@
 #include "decode/procevents.h"
 #include "join/context-internal.h"
 
-/* How long after the start that /proc tells, which is rounded down, the FORK of the same process may be stamped. */
+/*
+ * How long after the start that /proc tells, which is rounded down, the FORK of the same process
+ * may be stamped.
+ */
 #define BIRTH_NS (30 * NS_PER_MSEC)
 
 /* What a new program does not have from the one before it, and what it has. */
@@ -118,8 +121,8 @@ static void forget_program(struct context *c, struct context_entry *e)
 }
 
 /*
- * The entry of the process that called exec. *fresh: c->snap was read now; it becomes false when that turns out to be
- * a later process with the same pid.
+ * The entry of the process that called exec. *fresh: c->snap was read now; it becomes false when
+ * that turns out to be a later process with the same pid.
  */
 static struct context_entry *find_execer(struct context *c, int32_t tgid, int64_t mono_ns,
 					 bool *fresh)

@@ -15,7 +15,10 @@
 #define READ_LOGIN (CONTEXT_LOGIN | CONTEXT_CGROUP)
 #define READ_IDS (CONTEXT_UID | CONTEXT_GID)
 
-/* A cgroup file has a line for each hierarchy, a dozen with version 1; longer ones are cut, and say what they can. */
+/*
+ * A cgroup file has a line for each hierarchy, a dozen with version 1; longer ones are cut, and say
+ * what they can.
+ */
 #define CGROUP_MAX 8192
 
 /* One process as /proc showed it. Kept in the table, because it is too big for the stack. */
@@ -57,10 +60,15 @@ struct context {
 
 /* The newest generation that had begun by then. */
 struct context_entry *context_find(const struct context *c, int32_t tgid, int64_t mono_ns);
-/* Makes an empty entry, evicting another one than `keep` where the bound asks for it. NULL: no memory. */
+/*
+ * Makes an empty entry, evicting another one than `keep` where the bound asks for it. NULL: no
+ * memory.
+ */
 struct context_entry *context_add(struct context *c, int32_t tgid,
 				  const struct context_entry *keep);
-/* Notes that the process existed at that time; if it was thought to have ended before, it has not. */
+/*
+ * Notes that the process existed at that time; if it was thought to have ended before, it has not.
+ */
 void context_touch(struct context *c, struct context_entry *e, int64_t mono_ns);
 void context_end(struct context *c, struct context_entry *e, int64_t mono_ns);
 /* Evicts until the bytes are within the bound; `keep` stays. */
@@ -71,21 +79,30 @@ void context_reap(struct context *c, int64_t now_ns, unsigned int max);
 /* context-read.c */
 
 /*
- * Takes one read from the budget. A read that is only useful, not needed, leaves half of it for others.
- * Returns false when it is spent, and counts that.
+ * Takes one read from the budget. A read that is only useful, not needed, leaves half of it for
+ * others. Returns false when it is spent, and counts that.
  */
 bool context_afford(struct context *c, int64_t now_ns, bool needed);
-/* Reads the process that has this pid now, into c->snap. Errors: -ESRCH (gone), -ENODATA (no /proc), others. */
+/*
+ * Reads the process that has this pid now, into c->snap. Errors: -ESRCH (gone), -ENODATA (no
+ * /proc), others.
+ */
 int context_read(struct context *c, int32_t tgid, uint16_t want, bool late);
 /* True if c->snap had begun by then. */
 bool context_began(const struct context *c, int64_t mono_ns);
-/* True if c->snap is the process of the entry, known to live at mono_ns; false if the pid was used again since. */
+/*
+ * True if c->snap is the process of the entry, known to live at mono_ns; false if the pid was used
+ * again since.
+ */
 bool context_is_same(const struct context *c, const struct context_entry *e, int64_t mono_ns);
 /* Takes over what c->snap got. */
 void context_apply(struct context *c, struct context_entry *e);
 /* Makes an entry that begins when c->snap says. NULL: no memory. */
 struct context_entry *context_adopt(struct context *c, int32_t tgid, int64_t mono_ns);
-/* Reads login and control group again, if it is time to. Returns false if the pid turns out to be another's. */
+/*
+ * Reads login and control group again, if it is time to. Returns false if the pid turns out to be
+ * another's.
+ */
 bool context_recheck(struct context *c, struct context_entry *e, int64_t mono_ns);
 
 #endif

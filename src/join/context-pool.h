@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Immutable strings, each kept once and counted by its users: thousands of processes share one path or one list of
- * arguments. Owns the strings; the buckets are salted, since what is kept comes from hostile programs.
+ * Immutable strings, each kept once and counted by its users: thousands of processes share one path
+ * or one list of arguments. Owns the strings; the buckets are salted, since what is kept comes from
+ * hostile programs.
  */
 #ifndef JOIN_CONTEXT_POOL_H
 #define JOIN_CONTEXT_POOL_H
@@ -39,8 +40,8 @@ int pool_init(struct pool *p);
 void pool_done(struct pool *p);
 
 /*
- * Finds or makes the string of `len` bytes; its parts, slices of `data`, belong to it and are taken from the first
- * call that brought it. Returns a reference, or NULL when there is no memory.
+ * Finds or makes the string of `len` bytes; its parts, slices of `data`, belong to it and are taken
+ * from the first call that brought it. Returns a reference, or NULL when there is no memory.
  */
 struct pool_item *pool_get(struct pool *p, enum pool_kind kind, const char *data, size_t len,
 			   const struct exeunt_bytes *parts, uint16_t n_parts);

@@ -25,7 +25,10 @@ bool context_afford(struct context *c, int64_t now_ns, bool needed)
 	return false;
 }
 
-/* A zombie has no arguments; but a process may have none too, and then the list is not known either way. */
+/*
+ * A zombie has no arguments; but a process may have none too, and then the list is not known either
+ * way.
+ */
 static void read_args(struct context *c, int fd, bool late, struct snapshot *s)
 {
 	size_t size;
@@ -61,13 +64,19 @@ static void read_login(int fd, uint16_t want, struct snapshot *s)
 	}
 	if (!(want & CONTEXT_LOGIN) || procfs_read_loginuid(fd, &s->login_uid) < 0)
 		return;
-	/* A session begins when the login uid is set (kernel/auditsc.c: audit_set_loginuid), so none was set without. */
+	/*
+	 * A session begins when the login uid is set (kernel/auditsc.c: audit_set_loginuid), so
+	 * none was set without.
+	 */
 	s->session = UINT32_MAX;
 	if (s->login_uid == UINT32_MAX || procfs_read_sessionid(fd, &s->session) == 0)
 		s->got |= CONTEXT_LOGIN;
 }
 
-/* What goes first at exit is read first: the memory map (arguments, executable), the working directory, the rest. */
+/*
+ * What goes first at exit is read first: the memory map (arguments, executable), the working
+ * directory, the rest.
+ */
 int context_read(struct context *c, int32_t tgid, uint16_t want, bool late)
 {
 	struct snapshot *s = &c->snap;
@@ -115,8 +124,8 @@ static int64_t ticks_at(const struct context *c, int64_t mono_ns)
 }
 
 /*
- * A process begins before its FORK is stamped. One that has the pid of a dead process begins later than that: after
- * its end. One tick is left for the rounding.
+ * A process begins before its FORK is stamped. One that has the pid of a dead process begins later
+ * than that: after its end. One tick is left for the rounding.
  */
 bool context_began(const struct context *c, int64_t mono_ns)
 {
@@ -152,7 +161,9 @@ static void set_text(struct context *c, struct context_entry *e, struct pool_ite
 	set_item(c, e, at, field, pool_get(&c->pool, POOL_TEXT, data, len, &whole, 1));
 }
 
-/* The whole text of the file is the key, so that it is taken apart once and not for each process. */
+/*
+ * The whole text of the file is the key, so that it is taken apart once and not for each process.
+ */
 static void set_cgroup(struct context *c, struct context_entry *e, const struct snapshot *s)
 {
 	struct pool_item *i = pool_find(&c->pool, POOL_CGROUP, s->cgroup, s->cgroup_len);

@@ -10,8 +10,8 @@ static void mark(struct exeunt_record *r, enum exeunt_field field)
 }
 
 /*
- * Whether `field` is to be filled from `part` of the entry; sets presence and mark. What could not be read in time is
- * marked without a value.
+ * Whether `field` is to be filled from `part` of the entry; sets presence and mark. What could not
+ * be read in time is marked without a value.
  */
 static bool take(const struct context_entry *e, uint16_t part, struct exeunt_record *r,
 		 enum exeunt_field field)

@@ -10,12 +10,15 @@
 #define MIN_BYTES ((size_t)256 << 10)
 
 /*
- * An estimate of a start is late, never early, but for some microseconds between the kernel's clock reads (seen: 7).
- * More than that would let the next process of the same pid pass for this one.
+ * An estimate of a start is late, never early, but for some microseconds between the kernel's clock
+ * reads (seen: 7). More than that would let the next process of the same pid pass for this one.
  */
 #define EARLY_NS NS_PER_MSEC
 
-/* Events of a process may be read a little after its exit record was made: its children's FORK above all. */
+/*
+ * Events of a process may be read a little after its exit record was made: its children's FORK
+ * above all.
+ */
 #define AFTERLIFE_NS (200 * NS_PER_MSEC)
 
 /* Living entries are looked at this often even if nothing is known to be lost. */
@@ -64,7 +67,10 @@ static int open_parts(struct context *c, const struct context_options *o, size_t
 	r = pool_init(&c->pool);
 	if (r < 0)
 		return r;
-	/* made even if it will not be used, so that a bad pattern is told whatever else is asked for */
+	/*
+	 * made even if it will not be used, so that a bad pattern is told whatever else is asked
+	 * for
+	 */
 	r = args_rules_new(&c->args, o->redact, o->n_redact, o->args_bytes ? o->args_bytes : 4096,
 			   o->args_count ? o->args_count : 32, bad);
 	if (r < 0)

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The context table: who was this pid. Fed by proc connector events and by /proc, asked when a process has ended and
- * nothing of it can be read any more. Owns its entries and an open /proc.
+ * The context table: who was this pid. Fed by proc connector events and by /proc, asked when a
+ * process has ended and nothing of it can be read any more. Owns its entries and an open /proc.
  *
- * At FORK a child gets what its parent had (a few references, no system call, but see below). At EXEC the process
- * itself is read: executable, arguments, working directory, control group, login uid, session. What came from the
- * parent, or could not be read in time, is marked; a value known to be wrong (the parent's executable after an EXEC
- * that was read too late) is not told at all, and its mark stays.
+ * At FORK a child gets what its parent had (a few references, no system call, but see below). At
+ * EXEC the process itself is read: executable, arguments, working directory, control group, login
+ * uid, session. What came from the parent, or could not be read in time, is marked; a value known
+ * to be wrong (the parent's executable after an EXEC that was read too late) is not told at all,
+ * and its mark stays.
  *
- * The login uid and the control group change without any event. So a parent is read again when it forks: the first
- * time after its own FORK or EXEC, then after 2, 4, 8 ms ... 1 s; and when its ids change or a child turns out to differ.
+ * The login uid and the control group change without any event. So a parent is read again when it
+ * forks: the first time after its own FORK or EXEC, then after 2, 4, 8 ms ... 1 s; and when its ids
+ * change or a child turns out to differ.
  *
- * Bounds: entries, bytes, and reads of processes a second; what each of them cost is counted. Time is passed in:
- * CLOCK_MONOTONIC in ns, the kernel's own stamp where there is one. Never blocks but for /proc. One thread.
+ * Bounds: entries, bytes, and reads of processes a second; what each of them cost is counted. Time
+ * is passed in: CLOCK_MONOTONIC in ns, the kernel's own stamp where there is one. Never blocks but
+ * for /proc. One thread.
  */
 #ifndef JOIN_CONTEXT_H
 #define JOIN_CONTEXT_H
@@ -35,13 +38,12 @@ struct context_options {
 	bool no_args;		   /* arguments are never read */
 	const char *const *redact; /* patterns, see context-args.h */
 	size_t n_redact;
-	uint32_t max_entries; /* 65,536 */
-	size_t max_bytes;     /* 32 MiB: entries and strings */
-	uint32_t args_bytes;  /* 4,096: of all arguments of a process */
-	uint32_t args_count;  /* 32 */
-	uint32_t
-		reads_per_second; /* 5,000 processes, not files; the bucket holds one second's worth */
-	int64_t linger_ns;	  /* 10 s: how long an ended process waits for context_release() */
+	uint32_t max_entries;	   /* 65,536 */
+	size_t max_bytes;	   /* 32 MiB: entries and strings */
+	uint32_t args_bytes;	   /* 4,096: of all arguments of a process */
+	uint32_t args_count;	   /* 32 */
+	uint32_t reads_per_second; /* 5,000 processes, each of some files; unused ones last 1 s */
+	int64_t linger_ns;	   /* 10 s: how long an ended process waits for context_release() */
 };
 
 /* What an entry may know. */
@@ -71,11 +73,14 @@ enum context_flag {
 struct context_entry {
 	struct context_entry *hash_next;
 	struct list list; /* living, ended or released, the longest untouched first */
-	/* With CONTEXT_BORN some 10 us late; with CONTEXT_READ up to 10 ms early; 0 with neither: not known. */
+	/*
+	 * With CONTEXT_BORN some 10 us late; with CONTEXT_READ up to 10 ms early; 0 with neither:
+	 * not known.
+	 */
 	int64_t start_ns;
-	int64_t end_ns;	    /* the last EXIT, with CONTEXT_ENDED or CONTEXT_RELEASED */
-	int64_t seen_ns;    /* the latest time at which it is known to have existed */
-	int64_t checked_ns; /* when login and control group were last read; or when it was released */
+	int64_t end_ns;	      /* the last EXIT, with CONTEXT_ENDED or CONTEXT_RELEASED */
+	int64_t seen_ns;      /* the latest time at which it is known to have existed */
+	int64_t checked_ns;   /* when login and control group were read; or its release */
 	uint64_t start_ticks; /* as /proc/PID/stat told; 0: not read */
 	struct pool_item *exe, *args, *cwd, *cgroup;
 	int32_t tgid;
@@ -108,19 +113,23 @@ struct context_stats {
 };
 
 /*
- * Makes a table; opens /proc, so that it can be read after privileges are gone. (Of those, exe and cwd of other
- * users need CAP_SYS_PTRACE for as long as it runs.) `options` may be NULL. Errors: -EINVAL (a pattern that does not
- * compile; *bad, if not NULL, is its index), -ENOMEM, those of opening /proc.
+ * Makes a table; opens /proc, so that it can be read after privileges are gone. (Of those, exe and
+ * cwd of other users need CAP_SYS_PTRACE for as long as it runs.) `options` may be NULL. Errors:
+ * -EINVAL (a pattern that does not compile; *bad, if not NULL, is its index), -ENOMEM, those of
+ * opening /proc.
  */
 int context_new(struct context **ret, const struct context_options *options, size_t *bad);
 void context_free(struct context *c);
 
-/* CLOCK_BOOTTIME minus CLOCK_MONOTONIC: starts in /proc count the time asleep. Set it now and then. */
+/*
+ * CLOCK_BOOTTIME minus CLOCK_MONOTONIC: starts in /proc count the time asleep. Set it now and then.
+ */
 void context_set_boot_offset(struct context *c, int64_t offset_ns);
 
 /*
- * Reads every process that is not known yet, outside of the budget: at start, when the event socket already listens,
- * and after a loss. Returns how many were added, or a negative errno of reading /proc.
+ * Reads every process that is not known yet, outside of the budget: at start, when the event socket
+ * already listens, and after a loss. Returns how many were added, or a negative errno of reading
+ * /proc.
  */
 int context_seed(struct context *c, int64_t now_ns);
 
@@ -129,18 +138,22 @@ void context_event(struct context *c, const struct proc_event_info *e);
 
 void context_fork(struct context *c, int32_t parent_tgid, int32_t tgid, int64_t mono_ns);
 /*
- * Reads /proc: 7 us of work, about 40 us on directories that nobody touched before. To be called as soon as the event
- * can be read, not in batches: a short program is gone half a millisecond after its EXEC. Of true(1) 500 times a second
- * on two CPUs, executable and arguments were caught in 99.5 % on a machine with time to spare; with both CPUs busy in
- * 86 %, under nice -20 in 89 %, under SCHED_FIFO in all; and by a reader that slept 5 ms before it read, in 10 %.
- * What an EXEC leaves alone (login uid, session, control group, parent) was right in every one of these.
+ * Reads /proc: 7 us of work, about 40 us on directories that nobody touched before. To be called as
+ * soon as the event can be read, not in batches: a short program is gone half a millisecond after
+ * its EXEC. Of true(1) 500 times a second on two CPUs, executable and arguments were caught in 99.5
+ * % on a machine with time to spare; with both CPUs busy in 86 %, under nice -20 in 89 %, under
+ * SCHED_FIFO in all; and by a reader that slept 5 ms before it read, in 10 %. What an EXEC leaves
+ * alone (login uid, session, control group, parent) was right in every one of these.
  */
 void context_exec(struct context *c, int32_t tgid, int64_t mono_ns);
 void context_comm(struct context *c, int32_t tgid, const char comm[16], int64_t mono_ns);
 void context_uid(struct context *c, int32_t tgid, uint32_t uid, uint32_t euid, int64_t mono_ns);
 void context_gid(struct context *c, int32_t tgid, uint32_t gid, uint32_t egid, int64_t mono_ns);
 void context_sid(struct context *c, int32_t tgid, int64_t mono_ns);
-/* An EXIT of thread `pid`. The leader's may come while threads go on, or when one of them calls exec. */
+/*
+ * An EXIT of thread `pid`. The leader's may come while threads go on, or when one of them calls
+ * exec.
+ */
 void context_exit(struct context *c, int32_t tgid, int32_t pid, int64_t mono_ns);
 
 /* An audit LOGIN record: better than what was inherited, and in time where /proc was not. */
@@ -148,8 +161,9 @@ void context_login(struct context *c, int32_t tgid, uint32_t login_uid, uint32_t
 		   int64_t mono_ns);
 
 /*
- * Finds the process that had this tgid at `mono_ns`, which may be a little early or late: an estimate of its start,
- * or any time while it lived. Read what the event socket holds first. Returns NULL when it is not known.
+ * Finds the process that had this tgid at `mono_ns`, which may be a little early or late: an
+ * estimate of its start, or any time while it lived. Read what the event socket holds first.
+ * Returns NULL when it is not known.
  */
 const struct context_entry *context_lookup(struct context *c, int32_t tgid, int64_t mono_ns);
 
@@ -157,17 +171,21 @@ const struct context_entry *context_lookup(struct context *c, int32_t tgid, int6
 void context_release(struct context *c, const struct context_entry *e, int64_t now_ns);
 
 /*
- * Events were lost: from now on context_tick() looks at every living entry, and drops those that are gone. What was
- * born meanwhile is found by context_seed(), or when it is first heard of.
+ * Events were lost: from now on context_tick() looks at every living entry, and drops those that
+ * are gone. What was born meanwhile is found by context_seed(), or when it is first heard of.
  */
 void context_lost(struct context *c, int64_t now_ns);
 
-/* To be called about every 100 ms: drops what waited too long, and looks at some of the living within the budget. */
+/*
+ * To be called about every 100 ms: drops what waited too long, and looks at some of the living
+ * within the budget.
+ */
 void context_tick(struct context *c, int64_t now_ns);
 
 /*
- * Fills what the entry knows and the record does not have yet, and the marks. Call it after taskstats was merged:
- * a process that did not only fork, but whose EXEC was never seen, is not given its parent's executable.
+ * Fills what the entry knows and the record does not have yet, and the marks. Call it after
+ * taskstats was merged: a process that did not only fork, but whose EXEC was never seen, is not
+ * given its parent's executable.
  */
 void context_to_record(const struct context_entry *e, struct exeunt_record *r);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a datagram of the proc connector: decoded, fed to a small context table, and asked for every process
- * that was told of. The same bytes go through the parsers of what the table reads from /proc.
+ * Any bytes as a datagram of the proc connector: decoded, fed to a small context table, and asked
+ * for every process that was told of. The same bytes go through the parsers of what the table reads
+ * from /proc.
  */
 #include "fuzz.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* join/cgroup.h: the names that container runtimes and systemd give, and the choice among hierarchies. */
+/*
+ * join/cgroup.h: the names that container runtimes and systemd give, and the choice among
+ * hierarchies.
+ */
 #include "unit/test.h"
 
 #include <errno.h>

@@ -144,14 +144,15 @@ static void test_half_a_secret(void **state)
 /* Nothing of the secret is left in the buffers. */
 static void test_secret_is_wiped(void **state)
 {
+	static const char raw[] = "x\0secret123456789012345\0z";
 	struct args_rules *r = rules(RULES("secret[0-9]+"), 64, 8);
 	struct args_list list;
 	size_t size;
 	char *first = args_buffer(r, &size), *second;
 
 	(void)state;
-	memcpy(first, "x\0secret123456789012345\0z\0", 26);
-	assert_int_equal(args_take(r, 26, false, &list), 3);
+	memcpy(first, raw, sizeof(raw));
+	assert_int_equal(args_take(r, sizeof(raw), false, &list), 3);
 	second = args_buffer(r, &size);
 	assert_null(memmem(first, size, "secret", 6));
 	assert_null(memmem(first, size, "2345", 4));

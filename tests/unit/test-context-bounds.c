@@ -26,7 +26,9 @@ static struct context_stats stats_of(const struct context *c)
 	return s;
 }
 
-/* What is joined goes first, then what ended, then the longest untouched; a parent at work stays. */
+/*
+ * What is joined goes first, then what ended, then the longest untouched; a parent at work stays.
+ */
 static void test_bound_of_entries(void **state)
 {
 	struct context *c = make(16);
@@ -55,7 +57,9 @@ static void test_bound_of_entries(void **state)
 	context_free(c);
 }
 
-/* A million lives: the memory is that of those alive at once, and of the afterlife of the released. */
+/*
+ * A million lives: the memory is that of those alive at once, and of the afterlife of the released.
+ */
 static void test_churn(void **state)
 {
 	struct context *c = make(0);

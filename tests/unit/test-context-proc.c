@@ -40,7 +40,10 @@ static void test_exec(void **state)
 	context_free(c);
 }
 
-/* Read too late: what exec replaces is not told, what it keeps comes from the parent; all of it is marked. */
+/*
+ * Read too late: what exec replaces is not told, what it keeps comes from the parent; all of it is
+ * marked.
+ */
 static void test_exec_read_too_late(void **state)
 {
 	struct context *c = make(NULL);
@@ -63,7 +66,10 @@ static void test_exec_read_too_late(void **state)
 	context_free(c);
 }
 
-/* A zombie still has a login uid and a name, but neither executable nor arguments; version 1 groups say "/". */
+/*
+ * A zombie still has a login uid and a name, but neither executable nor arguments; version 1 groups
+ * say "/".
+ */
 static void test_exec_of_a_zombie(void **state)
 {
 	struct process p = { 200,  100,	 2 * S,	 "tr", NULL,

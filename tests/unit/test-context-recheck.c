@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* join/context.h with a made-up /proc: what changes without an event, the budget, seeding, sweeping. */
+/*
+ * join/context.h with a made-up /proc: what changes without an event, the budget, seeding,
+ * sweeping.
+ */
 #include "unit/test.h"
 
 #include "unit/proctree.h"
 
-/* The case: a shell sets its login uid without any event, then has thousands of short-lived children. */
+/*
+ * The issue's case: a shell sets its login uid without any event, then has thousands of short-lived
+ * children.
+ */
 static void test_login_set_after_exec(void **state)
 {
 	struct process p = shell;
@@ -62,7 +68,10 @@ static void test_child_shows_that_parent_changed(void **state)
 	context_free(c);
 }
 
-/* sshd: the user's process is forked after the login uid was set, changes its ids, and may never exec. */
+/*
+ * sshd: the user's process is forked after the login uid was set, changes its ids, and may never
+ * exec.
+ */
 static void test_ids_are_a_reason_to_look(void **state)
 {
 	struct process p = shell;

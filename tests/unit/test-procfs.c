@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* base/procfs.h: hostile names in stat and status, and the real /proc of this process and of a dead one. */
+/*
+ * base/procfs.h: hostile names in stat and status, and the real /proc of this process and of a dead
+ * one.
+ */
 #include "unit/test.h"
 
 #include <fcntl.h>
