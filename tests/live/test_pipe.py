@@ -13,7 +13,7 @@ LIMIT = 10
 
 def piped(*reader):
     """exeunt | reader, with exits going on until both are gone. Returns (status of exeunt, its stderr, output)."""
-    exeunt = subprocess.Popen([lib.EXEUNT, "live", "--json", "--source", "taskstats"], stdin=subprocess.DEVNULL,
+    exeunt = subprocess.Popen([lib.EXEUNT, "live", "--json", "--source", "taskstats", "--quiet"], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     lib.started.append(exeunt)
     last = subprocess.Popen(reader, stdin=exeunt.stdout, stdout=subprocess.PIPE)
