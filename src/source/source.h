@@ -44,5 +44,6 @@ struct source_ops {
 };
 
 extern const struct source_ops source_taskstats;
+extern const struct source_ops source_procevents;
 
 #endif
