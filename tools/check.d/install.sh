@@ -15,7 +15,7 @@ installed_files() {
 
 # Nothing but exeunt_* leaves the library, and everything that the header declares does.
 exported_symbols() {
-	nm -D --defined-only "$installed/lib/libexeunt.so" | awk '{ print $NF }' | sed 's/@.*//' | sort -u >"$work/exported"
+	nm -D --defined-only "$installed/lib/libexeunt.so" | awk '$2 != "A" { print $NF }' | sed 's/@.*//' | sort -u >"$work/exported"
 	cat "$installed"/include/exeunt/*.h | gcc -fpreprocessed -dD -E -P - 2>/dev/null | tr '\n' ' ' |
 		grep -oE '\bexeunt_[a-z_]+\(' | tr -d '(' | sort -u >"$work/declared"
 	if grep -v '^exeunt_' "$work/exported"; then
