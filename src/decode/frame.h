@@ -20,6 +20,13 @@ enum frame_kind {
 	FRAME_SELFTEST = 4, /* i32 pid: a child of ours, to be left out */
 };
 
+/* frame.channel of audit. */
+enum {
+	AUDIT_CHANNEL_NETLINK = 0, /* a datagram: nlmsghdr, text; nlmsg_len may be 16 short of `len` */
+	AUDIT_CHANNEL_TEXT = 1,	   /* bytes of lines, cut anywhere */
+	AUDIT_CHANNEL_KERNEL = 2,  /* FRAME_LOST alone: records that the kernel itself gave up */
+};
+
 struct frame {
 	enum exeunt_source source;
 	enum frame_kind kind;

@@ -13,8 +13,18 @@
 
 #include "decode/frame.h"
 
+/* Where audit records are read. */
+enum audit_mode {
+	AUDIT_MODE_AUTO,      /* multicast */
+	AUDIT_MODE_OFF,	      /* nowhere */
+	AUDIT_MODE_MULTICAST, /* beside auditd, or whoever else owns audit */
+	AUDIT_MODE_UNICAST,   /* as the owner, in the place of auditd */
+	AUDIT_MODE_STDIN,     /* text on standard input, as auditd's plugins get it */
+};
+
 struct source_options {
 	uint32_t receive_buffer; /* bytes for each socket; 0: chosen by memory and CPUs */
+	enum audit_mode audit_mode;
 };
 
 struct source {
@@ -41,9 +51,20 @@ struct source_ops {
 	int (*drain)(struct source *s, bool woken, frame_fn fn, void *userdata, bool *more);
 	/* Hands on a FRAME_LOST for each channel that lost something since the last call. */
 	int (*check)(struct source *s, frame_fn fn, void *userdata);
+	/*
+	 * NULL, or: called once when nothing more is read, before free(). As check(), with what is too costly to ask for
+	 * each time. May wait for up to half a second.
+	 */
+	int (*finish)(struct source *s, frame_fn fn, void *userdata);
+	/*
+	 * NULL, or: takes the next sentence for a person; NULL when there is none. Borrowed until the next call.
+	 * *level: 4 warning, 6 information. To be asked after open() and after check().
+	 */
+	const char *(*message)(struct source *s, int *level);
 };
 
 extern const struct source_ops source_taskstats;
 extern const struct source_ops source_procevents;
+extern const struct source_ops source_audit;
 
 #endif
