@@ -266,7 +266,7 @@ ssize_t input_peek(struct input *in, size_t n, const uint8_t **data)
 {
 	ssize_t r = 1;
 
-	n = MIN(n, INPUT_PEEK_MAX);
+	n = n ? MIN(n, INPUT_PEEK_MAX) : 1;
 	while (buffer_held(content(in)) < n && r > 0)
 		r = fill(in);
 	*data = content(in)->data + content(in)->pos;
