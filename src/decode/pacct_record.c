@@ -31,11 +31,15 @@ static void set_who(const struct pacct_exit *e, struct exeunt_record *r)
 	}
 }
 
+/* An end after 2262 does not fit, and is nonsense: it stays unknown. */
 static void set_exit_time(const struct pacct_exit *e, struct exeunt_record *r)
 {
 	uint64_t tick_ns = (uint64_t)NS_PER_SEC / (e->ahz ? e->ahz : 1);
+	uint64_t end_s = e->btime_s + e->etime_us / USEC_PER_SEC;
 
-	r->exit_time_ns = r->creation_time_ns + (int64_t)(e->etime_us / USEC_PER_SEC) * NS_PER_SEC;
+	if (end_s >= INT64_MAX / NS_PER_SEC)
+		return;
+	r->exit_time_ns = (int64_t)end_s * NS_PER_SEC;
 	r->exit_precision_ns = (uint64_t)NS_PER_SEC;
 	if (e->etime_precision_ns > tick_ns)
 		r->exit_precision_ns += e->etime_precision_ns;

@@ -149,6 +149,18 @@ static void elapsed_time_beyond_31_bits_of_ms(void **state)
 	}
 }
 
+static void an_end_that_does_not_fit_is_unknown(void **state)
+{
+	struct mk_exit x = base_exit();
+	struct exeunt_record r;
+
+	(void)state;
+	x.etime = UINT64_C(1) << 41;
+	r = recorded(&x, MK_V3_LE);
+	assert_false(exeunt_has(&r, EXEUNT_F_EXIT_TIME));
+	assert_true(exeunt_has(&r, EXEUNT_F_CREATION_TIME) && exeunt_has(&r, EXEUNT_F_ELAPSED));
+}
+
 static void contradiction_is_told(void **state)
 {
 	struct mk_exit x = base_exit();
@@ -220,6 +232,7 @@ int main(void)
 		cmocka_unit_test(status_takes_exactly_one_way),
 		cmocka_unit_test(the_record_of_an_exit),
 		cmocka_unit_test(elapsed_time_beyond_31_bits_of_ms),
+		cmocka_unit_test(an_end_that_does_not_fit_is_unknown),
 		cmocka_unit_test(contradiction_is_told),
 		cmocka_unit_test(kernel_threads_and_phantoms),
 		cmocka_unit_test(terminals),
