@@ -57,9 +57,10 @@ class Rates:
 
     def run(self, rounds):
         kinds = [collectors.Floor, collectors.Exeunt] + [collectors.PEERS[name] for name in self.bench.peers]
+        self.samples = {"nothing": []} | {kind.name: [] for kind in kinds}
         for number in range(1, rounds + 1):
             self.bench.progress(f"{self.title()}, round {number} of {rounds}")
-            self.samples.setdefault("nothing", []).append(beside_nothing(self.bench, self.pace))
+            self.samples["nothing"].append(beside_nothing(self.bench, self.pace))
             # Nobody is always the first, or always after the same one.
             first = number % len(kinds)
             for kind in kinds[first:] + kinds[:first]:
@@ -69,7 +70,7 @@ class Rates:
         if kind.name in self.refused:
             return
         try:
-            self.samples.setdefault(kind.name, []).append(beside(self.bench, kind, self.pace))
+            self.samples[kind.name].append(beside(self.bench, kind, self.pace))
         except collectors.CannotRun as reason:
             self.refused[kind.name] = str(reason)
             del self.samples[kind.name]
