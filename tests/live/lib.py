@@ -206,11 +206,14 @@ def parse_lines(raw):
     """JSON Lines, strictly: whole lines, UTF-8, no NaN, no lone surrogate, no control character."""
     check(raw.endswith(b"\n") or not raw, "the last line has no newline")
     records = []
+    control = re.compile(rb"[\x00-\x1f\x7f]")
     for number, line in enumerate(raw.split(b"\n")[:-1], 1):
         try:
-            check(not re.search(rb"[\x00-\x1f\x7f]", line), f"line {number} holds a raw control character")
+            if control.search(line):
+                raise ValueError("a raw control character")
             record = json.loads(line.decode("utf-8"), parse_constant=reject)
-            json.dumps(record, ensure_ascii=False).encode("utf-8")
+            if b"\\u" in line:
+                json.dumps(record, ensure_ascii=False).encode("utf-8")
             records.append(record)
         except (ValueError, UnicodeError) as e:
             check(False, f"line {number} is not valid: {e}: {line[:200]!r}")
