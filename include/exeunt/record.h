@@ -196,9 +196,11 @@ struct exeunt_balance {
 	uint64_t filtered;    /* exits that the consumer kept back: --filter, --count */
 	uint64_t unparsable;  /* messages that no decoder took */
 	uint64_t evicted;     /* entries that a full table cost */
-	uint64_t pending;     /* processes that wait for late parts now */
-	uint64_t unfinished;  /* threads of living processes held now */
-	uint64_t records;     /* records handed over, of every type */
+	uint64_t
+		unmatched; /* told by a second source of a process that the leading one never had */
+	uint64_t pending;  /* processes that wait for late parts now */
+	uint64_t unfinished; /* threads of living processes held now */
+	uint64_t records;    /* records handed over, of every type */
 };
 
 /* How one source is. */

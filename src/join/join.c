@@ -1,32 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* How threads find their process, and when a process is whole. See join.h; the rules are in verdict.c and merge.c. */
-#include "join/join.h"
+/* When a process is whole, how it goes out, and what is done when there is no room. See join.h. */
+#include "join/joiner.h"
 
-#include "base/util.h"
-#include "join/merge.h"
-#include "join/table.h"
+#include "join/complete.h"
 #include "record/fields.h"
+#include "record/fill.h"
 #include "record/status.h"
 
 /*
- * Companions of the last task trail it by 40 us, 2.7 ms under stress; the leader itself is often among them and is
- * worth waiting for, since it carries the name.
+ * How long after the last task's record the kernel may take to give the other sources theirs, when it is not held up:
+ * pacct is written behind exit_mm(), audit goes through a thread of the kernel's. Later ones amend.
  */
-#define GRACE_NS (25 * NS_PER_MSEC)
-#define GRACE_LEADER_NS (500 * NS_PER_MSEC)
-/* Closed processes are remembered for so long, so that a thread still later amends its own process. */
-#define REMEMBER_NS (5 * NS_PER_SEC)
-/* Whose threads ended that long ago and whose end was not told since, has lived on or its end was lost. */
-#define SETTLED_NS NS_PER_SEC
-/* Reading times are late by scheduling; starts estimated from them agree to within this. */
-#define START_SLACK_NS (20 * NS_PER_MSEC)
-
-struct joiner {
-	struct join_options options;
-	struct table *table;
-	struct exeunt_balance *balance;
-	int64_t deadline_ns; /* not later than the earliest in PROCESS_ENDING */
+static const int64_t lag_ns[EXEUNT_SOURCE_COUNT] = {
+	[EXEUNT_SOURCE_PACCT] = 20 * NS_PER_MSEC,
+	[EXEUNT_SOURCE_AUDIT] = 40 * NS_PER_MSEC,
 };
+/* A source that does not even say that it has nothing is not waited for any longer. */
+#define AWAIT_MOST_NS NS_PER_SEC
+/* What stands alone though nothing was lost: the loss may not have been noticed yet. */
+#define ALONE_NS (2 * NS_PER_SEC)
 
 int join_new(struct joiner **ret, const struct join_options *o)
 {
@@ -38,6 +30,7 @@ int join_new(struct joiner **ret, const struct join_options *o)
 	j->options = *o;
 	j->balance = ledger_balance(o->ledger);
 	j->deadline_ns = INT64_MAX;
+	j->active = BIT_TASKSTATS;
 	r = table_new(&j->table, o->table_entries ? o->table_entries : JOIN_TABLE_ENTRIES);
 	if (r < 0) {
 		free(j);
@@ -55,12 +48,17 @@ void join_free(struct joiner *j)
 	free(j);
 }
 
-static void emit(struct joiner *j, struct exeunt_record *r, enum exeunt_type type)
+void join_set_sources(struct joiner *j, uint32_t active, uint32_t awaited)
+{
+	j->active = active;
+	j->awaited = awaited & active;
+}
+
+void joiner_emit(struct joiner *j, struct exeunt_record *r, enum exeunt_type type)
 {
 	r->size = sizeof(*r);
 	r->version = EXEUNT_RECORD_VERSION;
 	r->type = (uint16_t)type;
-	r->sources |= EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_TASKSTATS);
 	field_set(r, EXEUNT_F_SOURCES);
 	if (type == EXEUNT_TYPE_EXIT)
 		j->balance->exits++;
@@ -69,85 +67,113 @@ static void emit(struct joiner *j, struct exeunt_record *r, enum exeunt_type typ
 	j->options.emit(r, j->options.userdata);
 }
 
-static void mark_uncertain(struct exeunt_record *r)
+void joiner_mark_uncertain(struct exeunt_record *r)
 {
 	r->exit_certain = false;
 	field_set(r, EXEUNT_F_EXIT_CERTAIN);
 }
 
-/* A process that had one thread when it ended, and never more: nothing to wait for. */
-static void emit_single(struct joiner *j, const struct task_exit *t, const struct frame *f)
-{
-	struct exeunt_record r = { 0 };
-
-	merge_cost(&r, t);
-	merge_identity(&r, t, true);
-	merge_times(&r, t, f);
-	record_set_status(&r, t->exit_code);
-	/* Before version 12 nothing tells the end of a process from that of a thread, and the sums are one thread's. */
-	if (!(t->has & TASK_HAS_TGID))
-		mark_uncertain(&r);
-	emit(j, &r, EXEUNT_TYPE_EXIT);
-}
-
-static void emit_thread(struct joiner *j, const struct task_exit *t, const struct frame *f,
-			const struct process *p)
-{
-	struct exeunt_record r = { 0 };
-
-	if (p && exeunt_has(&p->record, EXEUNT_F_ENTITY_ID)) {
-		r.entity_start_ns = p->record.entity_start_ns;
-		field_set(&r, EXEUNT_F_ENTITY_ID);
-	}
-	merge_cost(&r, t);
-	merge_identity(&r, t, t->pid == t->tgid);
-	merge_times(&r, t, f);
-	record_set_status(&r, t->exit_code);
-	field_clear(&r, EXEUNT_F_THREADS);
-	/* the times of a thread are its own */
-	r.elapsed_us = t->etime_us;
-	r.creation_time_ns = r.exit_time_ns - merge_elapsed_ns(t->etime_us);
-	r.thread_id = t->pid;
-	memcpy(r.thread_name, t->comm, sizeof(r.thread_name));
-	field_set(&r, EXEUNT_F_THREAD_ID);
-	field_set(&r, EXEUNT_F_THREAD_NAME);
-	if (t->pid != t->tgid)
-		field_clear(&r, EXEUNT_F_COMM);
-	emit(j, &r, EXEUNT_TYPE_THREAD);
-}
-
 static void apply_verdict(struct process *p)
 {
 	uint32_t status;
-	bool certain = verdict_decide(&p->verdict, &status);
+	bool certain;
 
+	if (!(p->sources & BIT_TASKSTATS))
+		return; /* the status is that of the source which told */
+	certain = verdict_decide(&p->verdict, &status);
 	record_set_status(&p->record, status);
 	field_clear(&p->record, EXEUNT_F_EXIT_CERTAIN);
-	if (!certain)
-		mark_uncertain(&p->record);
+	if (!certain || (p->guess && !(p->sources & BIT_PACCT)))
+		joiner_mark_uncertain(&p->record);
 }
 
-/* Puts the exit record out and remembers the process. */
-static void close_process(struct joiner *j, struct process *p, int64_t now_ns)
+static void note_missing(const struct joiner *j, struct process *p)
 {
+	struct exeunt_record *r = &p->record;
+	uint32_t should = j->awaited & BIT_PACCT;
+
+	if (p->backfilled)
+		should |= j->active & BIT_TASKSTATS;
+	r->sources = p->sources;
+	r->missing = should & ~p->sources;
+	if (r->missing)
+		field_set(r, EXEUNT_F_MISSING);
+	else
+		field_clear(r, EXEUNT_F_MISSING);
+}
+
+/* Is there anything left that could still come for it? */
+static bool may_be_amended(const struct joiner *j, const struct process *p)
+{
+	return !p->single || (j->awaited & ~p->sources);
+}
+
+void joiner_close(struct joiner *j, struct process *p, int64_t now_ns)
+{
+	if (p->guess && (j->awaited & ~p->sources & BIT_PACCT)) {
+		table_remove(j->table,
+			     p); /* accounting knows of no such process: it was a thread */
+		return;
+	}
 	apply_verdict(p);
-	emit(j, &p->record, EXEUNT_TYPE_EXIT);
+	note_missing(j, p);
+	complete_from_context(j, p, now_ns);
+	joiner_emit(j, &p->record, EXEUNT_TYPE_EXIT);
+	if (!may_be_amended(j, p)) {
+		table_remove(j->table, p);
+		return;
+	}
 	p->deadline_ns = now_ns + REMEMBER_NS;
 	table_move(j->table, p, PROCESS_CLOSED);
 }
 
-/* The end was lost, and the process is gone: what its threads told is all there will be. */
-static void close_unended(struct joiner *j, struct process *p, const struct frame *now)
+static void mark_backfilled(struct joiner *j, struct process *p)
+{
+	p->backfilled = p->record.backfilled = true;
+	field_set(&p->record, EXEUNT_F_BACKFILLED);
+	ledger_backfill(j->options.ledger, p->record.exit_time_ns);
+}
+
+void joiner_close_unended(struct joiner *j, struct process *p, const struct frame *now)
 {
 	struct exeunt_record *r = &p->record;
 
-	r->exit_time_ns = now->real_ns;
-	r->exit_precision_ns = (uint64_t)MAX(now->mono_ns - p->touched_ns, 0);
-	field_clear(r, EXEUNT_F_ELAPSED);
-	r->backfilled = true;
-	field_set(r, EXEUNT_F_BACKFILLED);
-	j->balance->backfilled++;
-	close_process(j, p, now->mono_ns);
+	if (!p->sources) {
+		/* only threads were seen: it ended between then and now */
+		r->exit_time_ns = now->real_ns;
+		r->exit_precision_ns = (uint64_t)MAX(now->mono_ns - p->touched_ns, 0);
+		field_clear(r, EXEUNT_F_ELAPSED);
+		p->sources = BIT_TASKSTATS;
+	}
+	mark_backfilled(j, p);
+	joiner_close(j, p, now->mono_ns);
+}
+
+static bool is_whole(const struct joiner *j, const struct process *p, int64_t now_ns)
+{
+	int64_t horizon = j->horizon[EXEUNT_SOURCE_TASKSTATS];
+	uint32_t waiting = j->awaited & ~p->sources;
+
+	if (!p->single && (horizon < p->deadline_ns))
+		return false;
+	if (now_ns >= p->touched_ns + AWAIT_MOST_NS)
+		return true;
+	for (int s = 0; waiting; s++, waiting >>= 1)
+		if ((waiting & 1) && j->horizon[s] < p->touched_ns + lag_ns[s])
+			return false;
+	return !is_active(j, BIT_PROCEVENTS) ||
+	       j->horizon[EXEUNT_SOURCE_PROCEVENTS] >= p->touched_ns;
+}
+
+void joiner_update(struct joiner *j, struct process *p, int64_t now_ns)
+{
+	if (p->state == PROCESS_CLOSED) {
+		apply_verdict(p);
+		note_missing(j, p);
+		joiner_emit(j, &p->record, EXEUNT_TYPE_AMEND);
+	} else if (p->state == PROCESS_ENDING && is_whole(j, p, now_ns)) {
+		joiner_close(j, p, now_ns);
+	}
 }
 
 /* Makes room: what is only remembered goes first, then what waits goes out early, then the oldest sums are lost. */
@@ -164,151 +190,151 @@ static bool make_room(struct joiner *j, const struct frame *f)
 		.window_end_ns = f->real_ns,
 	};
 
-	if (!p) {
-		p = table_oldest(j->table, PROCESS_ENDING);
-		if (p)
-			close_process(j, p, f->mono_ns);
-	}
-	if (!p) {
-		p = table_oldest(j->table, PROCESS_OPEN);
-		if (p)
-			ledger_lose(j->options.ledger, &loss);
-	}
-	if (p)
+	if (p) {
 		table_remove(j->table, p);
-	return p;
-}
-
-static struct process *add_process(struct joiner *j, const struct task_exit *t,
-				   const struct frame *f)
-{
-	struct process *p = table_add(j->table, t->tgid);
-
-	while (!p && make_room(j, f))
-		p = table_add(j->table, t->tgid);
-	if (!p)
-		return NULL;
-	p->start_low_ns = f->since_ns - merge_elapsed_ns(t->tgetime_us);
-	p->start_high_ns = f->mono_ns - merge_elapsed_ns(t->tgetime_us);
-	return p;
-}
-
-/* Each record narrows the time in which the leader can have begun. */
-static void narrow_start(struct process *p, int64_t low_ns, int64_t high_ns)
-{
-	low_ns = MAX(low_ns, p->start_low_ns);
-	high_ns = MIN(high_ns, p->start_high_ns);
-	if (low_ns <= high_ns) {
-		p->start_low_ns = low_ns;
-		p->start_high_ns = high_ns;
+		return true;
 	}
-}
-
-/*
- * After an exec by a worker there are two leaders, the old one that fell to it and the new; they may be read in either
- * order, and the later one by the kernel's clock has the name.
- */
-static bool is_namesake(struct process *p, const struct task_exit *t)
-{
-	if (t->pid != t->tgid || (p->verdict.leaders && t->tgetime_us < p->leader_at_us))
+	p = table_oldest(j->table, PROCESS_ENDING);
+	if (p) {
+		joiner_close(j, p, f->mono_ns);
+		return true;
+	}
+	p = table_oldest(j->table, PROCESS_OPEN);
+	if (!p)
+		p = table_oldest(j->table, PROCESS_ALONE);
+	if (!p)
 		return false;
-	p->leader_at_us = t->tgetime_us;
+	ledger_lose(j->options.ledger, &loss);
+	table_remove(j->table, p);
 	return true;
 }
 
-static void add_task(struct joiner *j, struct process *p, const struct task_exit *t,
-		     const struct frame *f)
+struct process *joiner_add(struct joiner *j, int32_t tgid, const struct frame *f)
 {
-	bool leader = t->pid == t->tgid, last = t->flag & TASK_GROUP;
+	struct process *p = table_add(j->table, tgid);
 
-	narrow_start(p, f->since_ns - merge_elapsed_ns(t->tgetime_us),
-		     f->mono_ns - merge_elapsed_ns(t->tgetime_us));
-	merge_cost(&p->record, t);
-	merge_identity(&p->record, t, is_namesake(p, t));
-	if (last || !p->verdict.last.seen)
-		merge_times(&p->record, t, f);
-	verdict_add(&p->verdict, t);
-	p->touched_ns = f->mono_ns;
-	if (p->state == PROCESS_CLOSED) {
-		apply_verdict(p);
-		emit(j, &p->record, EXEUNT_TYPE_AMEND);
-		return;
-	}
-	if (last || (leader && p->state == PROCESS_ENDING)) {
-		p->deadline_ns = f->mono_ns + (p->verdict.leaders ? GRACE_NS : GRACE_LEADER_NS);
-		j->deadline_ns = MIN(j->deadline_ns, p->deadline_ns);
-	}
-	if (last || p->state == PROCESS_OPEN)
-		table_move(j->table, p, p->verdict.last.seen ? PROCESS_ENDING : PROCESS_OPEN);
-}
-
-static bool is_single(const struct task_exit *t)
-{
-	if (!(t->has & TASK_HAS_TGID))
-		return true; /* a guess that emit_single() marks */
-	return (t->flag & TASK_GROUP) && !(t->has & TASK_HAS_AGGREGATE);
-}
-
-/* Two last tasks are two processes, however close their starts look. */
-static struct process *find_process(const struct joiner *j, const struct task_exit *t,
-				    const struct frame *f)
-{
-	int64_t elapsed_ns = merge_elapsed_ns(t->tgetime_us);
-	struct process *p;
-
-	if (!(t->has & TASK_HAS_TGID))
-		return NULL;
-	p = table_find(j->table, t->tgid, f->since_ns - elapsed_ns, f->mono_ns - elapsed_ns,
-		       START_SLACK_NS);
-	return p && (t->flag & TASK_GROUP) && p->verdict.last.seen ? NULL : p;
-}
-
-void join_task(struct joiner *j, const struct task_exit *task, const struct frame *f)
-{
-	bool single = is_single(task);
-	struct process *p = find_process(j, task, f), *stale;
-
-	j->balance->threads_seen++;
-	stale = table_find_stale(j->table, task->tgid, p);
-	if (stale && stale->start_high_ns < f->since_ns - merge_elapsed_ns(task->tgetime_us))
-		close_unended(j, stale, f);
-	if (!p && single) {
-		emit_single(j, task, f);
-		return;
-	}
-	if (!p)
-		p = add_process(j, task, f);
+	while (!p && make_room(j, f))
+		p = table_add(j->table, tgid);
 	if (p)
-		add_task(j, p, task, f);
-	else
-		emit_single(j, task,
-			    f); /* no memory at all: the record as it is, rather than none */
-	if (j->options.threads)
-		emit_thread(j, task, f, p);
+		p->touched_ns = f->mono_ns;
+	return p;
 }
 
-static void forget_closed(struct joiner *j, int64_t horizon_ns)
+/* Moves what `alone` has into `p`, and removes it. */
+static void merge(struct joiner *j, struct process *p, struct process *alone)
+{
+	if (alone->sources & BIT_PACCT)
+		p->pacct = alone->pacct;
+	if (alone->sources & BIT_AUDIT)
+		p->audit_ns = alone->audit_ns;
+	if (alone->verdict.audit.seen)
+		p->verdict.audit = alone->verdict.audit;
+	p->sources |= alone->sources;
+	if (exeunt_has(&alone->record, EXEUNT_F_TTY) && alone->record.tty.data == alone->tty) {
+		memcpy(p->tty, alone->tty, sizeof(p->tty));
+		alone->record.tty.data = p->tty;
+	}
+	if (alone->text)
+		p->text = TAKE(alone->text);
+	record_fill(&p->record, &alone->record);
+	table_remove(j->table, alone);
+}
+
+static bool belongs(const struct process *p, const struct process *alone)
+{
+	if (alone->state != PROCESS_ALONE || (p->sources & alone->sources))
+		return false;
+	if ((alone->sources & BIT_PACCT) && !joiner_pacct_fits(p, &alone->pacct))
+		return false;
+	return !(alone->sources & BIT_AUDIT) || joiner_audit_fits(p, alone->audit_ns);
+}
+
+void joiner_take_alone(struct joiner *j, struct process *p)
+{
+	struct process *oldest;
+
+	do {
+		oldest = NULL;
+		for (struct process *a = table_first(j->table, p->tgid); a; a = table_following(a))
+			if (a != p && belongs(p, a))
+				oldest = a;
+		if (oldest)
+			merge(j, p, oldest);
+	} while (oldest);
+}
+
+static void forget_closed(struct joiner *j, int64_t now_ns)
 {
 	struct process *p;
 
-	while ((p = table_oldest(j->table, PROCESS_CLOSED)) && p->deadline_ns <= horizon_ns)
+	while ((p = table_oldest(j->table, PROCESS_CLOSED)) && p->deadline_ns <= now_ns)
 		table_remove(j->table, p);
 }
 
-void join_advance(struct joiner *j, int64_t horizon_ns)
+void join_horizon(struct joiner *j, enum exeunt_source source, int64_t mono_ns)
 {
 	struct process *p, *next;
+	int64_t next_ns;
 
-	forget_closed(j, horizon_ns);
-	if (horizon_ns < j->deadline_ns)
+	j->horizon[source] = MAX(j->horizon[source], mono_ns);
+	forget_closed(j, mono_ns);
+	if (mono_ns < j->deadline_ns && !(j->active & ~BIT_TASKSTATS))
 		return;
 	j->deadline_ns = INT64_MAX;
 	for (p = table_oldest(j->table, PROCESS_ENDING); p; p = next) {
 		next = table_next(j->table, p);
-		if (p->deadline_ns <= horizon_ns)
-			close_process(j, p, horizon_ns);
+		next_ns = MAX(p->deadline_ns, mono_ns + NS_PER_MSEC);
+		if (is_whole(j, p, mono_ns))
+			joiner_close(j, p, mono_ns);
 		else
-			j->deadline_ns = MIN(j->deadline_ns, p->deadline_ns);
+			j->deadline_ns = MIN(j->deadline_ns, next_ns);
+	}
+}
+
+/* A process of which only threads were seen, and another source knows the end. */
+static struct process *find_open(const struct joiner *j, const struct process *alone)
+{
+	for (struct process *p = table_first(j->table, alone->tgid); p; p = table_following(p))
+		if (p->state == PROCESS_OPEN && p->touched_ns <= alone->touched_ns)
+			return p;
+	return NULL;
+}
+
+/* Accounting and audit know the whole process; taskstats told of some of its threads only, and adds what they lack. */
+static void backfill(struct joiner *j, struct process *alone, int64_t now_ns)
+{
+	struct process *open = find_open(j, alone);
+
+	if (open) {
+		alone->verdict = open->verdict;
+		if (open->verdict.killed.seen)
+			record_set_status(&alone->record, open->verdict.killed.code);
+		record_fill(&alone->record, &open->record);
+		alone->record.sources = alone->sources;
+		table_remove(j->table, open);
+	}
+	alone->single = true;
+	mark_backfilled(j, alone);
+	table_move(j->table, alone, PROCESS_ENDING);
+	joiner_close(j, alone, now_ns);
+}
+
+void join_checked(struct joiner *j, int64_t mono_ns)
+{
+	int64_t seen_ns = MIN(j->horizon[EXEUNT_SOURCE_TASKSTATS], mono_ns);
+	struct process *p, *next;
+
+	j->checked_ns = mono_ns;
+	for (p = table_oldest(j->table, PROCESS_ALONE); p; p = next) {
+		next = table_next(j->table, p);
+		if (p->touched_ns >= seen_ns)
+			break;
+		if (ledger_outstanding(j->options.ledger)) {
+			backfill(j, p, mono_ns);
+		} else if (p->touched_ns + ALONE_NS < mono_ns) {
+			j->balance->unmatched++;
+			table_remove(j->table, p);
+		}
 	}
 }
 
@@ -327,7 +353,7 @@ bool join_sweep(struct joiner *j, bool (*is_alive)(int32_t tgid), const struct f
 		if (p->touched_ns + SETTLED_NS > now->mono_ns)
 			young = true;
 		else if (!is_alive(p->tgid))
-			close_unended(j, p, now);
+			joiner_close_unended(j, p, now);
 	}
 	return young;
 }
@@ -336,12 +362,14 @@ void join_flush(struct joiner *j)
 {
 	struct process *p;
 
+	join_checked(j, INT64_MAX - ALONE_NS);
 	while ((p = table_oldest(j->table, PROCESS_ENDING)))
-		close_process(j, p, p->touched_ns);
+		joiner_close(j, p, p->touched_ns);
 }
 
 void join_count(const struct joiner *j, struct exeunt_balance *balance)
 {
-	balance->pending = table_count(j->table, PROCESS_ENDING);
+	balance->pending =
+		table_count(j->table, PROCESS_ENDING) + table_count(j->table, PROCESS_ALONE);
 	balance->unfinished = table_count(j->table, PROCESS_OPEN);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The joiner: task records in, one record for each process out. Owns the processes that wait; promises that a process
- * becomes an exit record once, that what comes late amends it, and that its table is bounded.
+ * The joiner: what each source told of an end in, one record for each process out. Owns the processes that wait; promises
+ * that a process becomes an exit record once, that what comes late amends it, and that its table is bounded.
  * Time is what the frames say: the same frames give the same records.
+ *
+ * taskstats leads where it is active: its record of the last task makes the exit. Where it is not, pacct does, and where
+ * that is not either, audit. What only another source told of is an exit if the leading one lost something.
  */
 #ifndef JOIN_JOIN_H
 #define JOIN_JOIN_H
@@ -12,8 +15,11 @@
 
 #include <exeunt/record.h>
 
+#include "decode/audit_event.h"
 #include "decode/frame.h"
+#include "decode/pacct.h"
 #include "decode/taskstats.h"
+#include "join/context.h"
 #include "join/ledger.h"
 
 struct join_options {
@@ -22,7 +28,8 @@ struct join_options {
 	void (*emit)(struct exeunt_record *record,
 		     void *userdata); /* borrowed for the call; may be changed */
 	void *userdata;
-	struct ledger *ledger; /* borrowed */
+	struct ledger *ledger;	 /* borrowed */
+	struct context *context; /* borrowed; NULL: none */
 };
 
 #define JOIN_TABLE_ENTRIES 32768
@@ -33,13 +40,28 @@ struct joiner;
 int join_new(struct joiner **ret, const struct join_options *o);
 void join_free(struct joiner *j);
 
+/*
+ * Masks of sources. active: those that work now. awaited: of those, the ones that tell of every end or nearly (pacct; audit
+ * while a rule for exits is loaded), so that a record is held for them until they had their time.
+ */
+void join_set_sources(struct joiner *j, uint32_t active, uint32_t awaited);
+
 /* A task ended. `f` says when that was read. */
 void join_task(struct joiner *j, const struct task_exit *task, const struct frame *f);
 
-/* Everything that was queued before horizon_ns (CLOCK_MONOTONIC) has been passed in: closes what had its grace. */
-void join_advance(struct joiner *j, int64_t horizon_ns);
+/* An accounting record was read. */
+void join_pacct(struct joiner *j, const struct pacct_exit *e, const struct frame *f);
 
-/* When join_advance() has something to do next, CLOCK_MONOTONIC; INT64_MAX: nothing waits. */
+/* Audit told of an end: EXIT, ABEND or SECCOMP with a signal. Others are passed over. */
+void join_audit(struct joiner *j, const struct audit_event *e, const struct frame *f);
+
+/* Everything that the source had queued before mono_ns has been passed in: closes what waited for that. */
+void join_horizon(struct joiner *j, enum exeunt_source source, int64_t mono_ns);
+
+/* The overflow counters of the leading source were read at mono_ns and are booked: judges what stands alone. */
+void join_checked(struct joiner *j, int64_t mono_ns);
+
+/* When join_horizon() has something to do next, CLOCK_MONOTONIC; INT64_MAX: nothing waits. */
 int64_t join_deadline(const struct joiner *j);
 
 /*

@@ -17,6 +17,8 @@ struct sequence {
 	uint32_t suspect;
 };
 
+#define HELD 256
+
 struct ledger {
 	struct exeunt_balance balance;
 	ledger_loss_fn fn;
@@ -26,6 +28,10 @@ struct ledger {
 	int64_t missing;	/* gaps less strangers less explained less booked */
 	int64_t missing_before; /* the same at the last check */
 	int64_t checked_real_ns;
+	int64_t hold_ns;
+	struct exeunt_loss held[HELD]; /* oldest first */
+	unsigned int n_held;
+	uint64_t lost_tasks; /* of taskstats */
 };
 
 int ledger_new(struct ledger **ret, ledger_loss_fn fn, void *userdata)
@@ -53,6 +59,20 @@ struct exeunt_balance *ledger_balance(struct ledger *l)
 	return &l->balance;
 }
 
+static void lose_tasks(struct ledger *l, const struct exeunt_loss *loss)
+{
+	l->lost_tasks += loss->count;
+	if (!l->hold_ns) {
+		l->fn(loss, l->userdata);
+		return;
+	}
+	if (l->n_held == HELD) { /* the oldest goes out as it is */
+		l->fn(&l->held[0], l->userdata);
+		memmove(l->held, l->held + 1, --l->n_held * sizeof(l->held[0]));
+	}
+	l->held[l->n_held++] = *loss;
+}
+
 void ledger_lose(struct ledger *l, const struct exeunt_loss *loss)
 {
 	if (loss->source == EXEUNT_SOURCE_OUTPUT)
@@ -63,7 +83,50 @@ void ledger_lose(struct ledger *l, const struct exeunt_loss *loss)
 		l->balance.lost += loss->count;
 	if (loss->cause == EXEUNT_LOSS_UNPARSABLE)
 		l->balance.unparsable += loss->count;
-	l->fn(loss, l->userdata);
+	if (loss->source == EXEUNT_SOURCE_TASKSTATS && loss->cause != EXEUNT_LOSS_TABLE_FULL)
+		lose_tasks(l, loss);
+	else
+		l->fn(loss, l->userdata);
+}
+
+void ledger_set_hold(struct ledger *l, int64_t hold_ns)
+{
+	l->hold_ns = hold_ns;
+}
+
+uint64_t ledger_outstanding(const struct ledger *l)
+{
+	return l->lost_tasks > l->balance.backfilled ? l->lost_tasks - l->balance.backfilled : 0;
+}
+
+/* The times of other sources are good to the second. */
+static bool covers(const struct exeunt_loss *loss, int64_t exit_time_ns)
+{
+	return loss->backfilled < loss->count &&
+	       exit_time_ns + NS_PER_SEC >= loss->window_start_ns &&
+	       exit_time_ns - NS_PER_SEC <= loss->window_end_ns;
+}
+
+void ledger_backfill(struct ledger *l, int64_t exit_time_ns)
+{
+	l->balance.backfilled++;
+	for (unsigned int i = 0; i < l->n_held; i++) {
+		if (!covers(&l->held[i], exit_time_ns))
+			continue;
+		l->held[i].backfilled++;
+		return;
+	}
+}
+
+void ledger_release(struct ledger *l, int64_t real_ns)
+{
+	unsigned int n = 0;
+
+	while (n < l->n_held &&
+	       (real_ns == INT64_MAX || l->held[n].window_end_ns + l->hold_ns <= real_ns))
+		l->fn(&l->held[n++], l->userdata);
+	l->n_held -= n;
+	memmove(l->held, l->held + n, l->n_held * sizeof(l->held[0]));
 }
 
 static int sequence_of(struct ledger *l, int cpu, struct sequence **ret)

@@ -37,4 +37,19 @@ void ledger_explain(struct ledger *l, uint64_t count);
  */
 void ledger_check(struct ledger *l, int64_t real_ns);
 
+/*
+ * Losses of taskstats are held for so long after their window, so that what other sources bring can be told with them;
+ * 0: not at all.
+ */
+void ledger_set_hold(struct ledger *l, int64_t hold_ns);
+
+/* How many lost task records no other source has brought yet. */
+uint64_t ledger_outstanding(const struct ledger *l);
+
+/* Another source brought an exit of this time that taskstats lost. */
+void ledger_backfill(struct ledger *l, int64_t exit_time_ns);
+
+/* Hands on the losses that were held long enough; all of them with INT64_MAX. */
+void ledger_release(struct ledger *l, int64_t real_ns);
+
 #endif

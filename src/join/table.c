@@ -50,6 +50,8 @@ void table_free(struct table *t)
 		struct slab *s = t->slabs;
 
 		t->slabs = s->next;
+		for (int i = 0; i < SLAB; i++)
+			free(s->entries[i].text);
 		free(s);
 	}
 	free(t->buckets);
@@ -63,23 +65,21 @@ static struct process **bucket(const struct table *t, int32_t tgid)
 	return &t->buckets[(hash >> 8) & (t->n_buckets - 1)];
 }
 
-struct process *table_find(const struct table *t, int32_t tgid, int64_t low_ns, int64_t high_ns,
-			   int64_t slack_ns)
+static struct process *skip_others(struct process *p, int32_t tgid)
 {
-	for (struct process *p = *bucket(t, tgid); p; p = p->hash_next)
-		if (p->tgid == tgid && p->start_low_ns - slack_ns <= high_ns &&
-		    low_ns - slack_ns <= p->start_high_ns)
-			return p;
-	return NULL;
+	while (p && p->tgid != tgid)
+		p = p->hash_next;
+	return p;
 }
 
-struct process *table_find_stale(const struct table *t, int32_t tgid,
-				 const struct process *not_this)
+struct process *table_following(const struct process *p)
 {
-	for (struct process *p = *bucket(t, tgid); p; p = p->hash_next)
-		if (p->tgid == tgid && p->state == PROCESS_OPEN && p != not_this)
-			return p;
-	return NULL;
+	return skip_others(p->hash_next, p->tgid);
+}
+
+struct process *table_first(const struct table *t, int32_t tgid)
+{
+	return skip_others(*bucket(t, tgid), tgid);
 }
 
 static bool add_slab(struct table *t)
@@ -91,6 +91,7 @@ static bool add_slab(struct table *t)
 	s->next = t->slabs;
 	t->slabs = s;
 	for (int i = 0; i < SLAB; i++) {
+		s->entries[i].text = NULL;
 		s->entries[i].hash_next = t->unused;
 		t->unused = &s->entries[i];
 	}
@@ -123,6 +124,7 @@ void table_remove(struct table *t, struct process *p)
 	while (*link != p)
 		link = &(*link)->hash_next;
 	*link = p->hash_next;
+	free(TAKE(p->text));
 	list_remove(&p->node);
 	t->counts[p->state]--;
 	t->n--;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The bounded table of processes that are not yet, or no longer, a record: some threads have ended, or the last one has
- * and others may follow. Owns its entries; a tgid may have several at once, for pids are used again.
+ * and others or other sources may follow. Owns its entries; a tgid may have several at once, for pids are used again.
  */
 #ifndef JOIN_TABLE_H
 #define JOIN_TABLE_H
@@ -9,12 +9,14 @@
 #include <exeunt/record.h>
 
 #include "base/list.h"
+#include "decode/pacct.h"
 #include "join/verdict.h"
 
 enum process_state {
-	PROCESS_OPEN,	/* lives on; ended threads are kept here */
-	PROCESS_ENDING, /* the last task ended; its companions have a time of grace */
-	PROCESS_CLOSED, /* its record is out; kept for a while, so that a late thread amends it */
+	PROCESS_OPEN, /* lives on; ended threads are kept here */
+	PROCESS_ENDING, /* the last task ended; its companions and other sources have a time of grace */
+	PROCESS_ALONE,	/* another source told of the end, taskstats has not */
+	PROCESS_CLOSED, /* its record is out; kept for a while, so that what is late amends it */
 	PROCESS_STATES
 };
 
@@ -26,10 +28,19 @@ struct process {
 	int64_t start_low_ns; /* the leader began between these two, CLOCK_MONOTONIC */
 	int64_t start_high_ns;
 	uint64_t leader_at_us; /* ac_tgetime of the leader's record that gave the name */
+	uint64_t elapsed_us;   /* of the process, by taskstats */
+	uint64_t exit_second;  /* seconds since 1970 in which it ended, by taskstats */
 	int64_t touched_ns;    /* last record read */
 	int64_t deadline_ns;   /* of grace, or of being remembered */
+	uint32_t sources;      /* mask of those that told of the end */
+	bool single;	       /* it never had a second thread */
+	bool guess; /* the kernel does not tell a process from a thread (before version 12) */
 	bool backfilled;
 	struct verdict verdict;
+	struct pacct_exit pacct; /* with the bit of pacct in `sources` */
+	int64_t audit_ns;	 /* real time of audit's record, with its bit in `sources` */
+	char tty[16];		 /* what record.tty points to */
+	char *text;		 /* what other strings of the record point to, or NULL */
 	struct exeunt_record record;
 };
 
@@ -39,15 +50,9 @@ struct table;
 int table_new(struct table **ret, unsigned int most);
 void table_free(struct table *t);
 
-/*
- * Finds the entry of this tgid whose start may lie in [low, high], give or take `slack_ns`; newest first. NULL: none.
- */
-struct process *table_find(const struct table *t, int32_t tgid, int64_t low_ns, int64_t high_ns,
-			   int64_t slack_ns);
-
-/* Any other entry of this tgid in state OPEN than `not_this`: its process is gone, for the pid is used again. */
-struct process *table_find_stale(const struct table *t, int32_t tgid,
-				 const struct process *not_this);
+/* The entries of a tgid, newest first: table_first() and from there hash_next, leaving out other tgids. */
+struct process *table_first(const struct table *t, int32_t tgid);
+struct process *table_following(const struct process *p);
 
 /* A new zeroed entry in state OPEN. NULL when the table is full, or memory is. */
 struct process *table_add(struct table *t, int32_t tgid);

@@ -64,6 +64,12 @@ void verdict_add(struct verdict *v, const struct task_exit *task)
 		keep_latest(r.code ? &v->own_code : &v->own_zero, &r);
 }
 
+void verdict_add_audit(struct verdict *v, uint8_t code)
+{
+	if (!v->audit.seen)
+		v->audit = (struct verdict_record){ .seen = true, .code = (uint32_t)code << 8 };
+}
+
 /*
  * A sibling went by TASK_XSIG with 0, the last thread by itself with a code. Either the sibling fell to an exec and the
  * code is the new program's, or exit(0) by one thread raced with the own exit of the last. After an exec only the
@@ -92,6 +98,10 @@ bool verdict_decide(const struct verdict *v, uint32_t *status)
 {
 	if (v->killed.seen) {
 		*status = v->killed.code;
+		return true;
+	}
+	if (v->audit.seen) {
+		*status = v->audit.code;
 		return true;
 	}
 	if (!v->last.seen) {

@@ -27,6 +27,8 @@ struct verdict {
 		zapped; /* latest with TASK_XSIG and 0: exit(0) or exec by another thread */
 	struct verdict_record own_code; /* latest that ended by itself with a code */
 	struct verdict_record own_zero; /* latest that ended by itself with 0 */
+	struct verdict_record
+		audit; /* audit saw the call of exit_group(2); its time is not known here */
 	bool last_is_leader;
 	bool last_killed;
 	unsigned int leaders; /* records with pid == tgid: two mean that a worker exec'ed */
@@ -34,6 +36,9 @@ struct verdict {
 
 /* Takes note of one record. Records may come in any order. */
 void verdict_add(struct verdict *v, const struct task_exit *task);
+
+/* Audit saw exit_group(2) with this code. */
+void verdict_add_audit(struct verdict *v, uint8_t code);
 
 /* Judges. Returns true when the evidence decides, false when *status is only the likelier of two. */
 bool verdict_decide(const struct verdict *v, uint32_t *status);

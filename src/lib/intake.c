@@ -91,7 +91,7 @@ static int taskstats_frame(struct intake *in, const struct frame *f)
 		taskstats_lost(in, f);
 		break;
 	case FRAME_EMPTY:
-		join_advance(in->joiner, f->mono_ns);
+		join_horizon(in->joiner, f->source, f->mono_ns);
 		break;
 	case FRAME_SELFTEST:
 		if (f->len >= 4)

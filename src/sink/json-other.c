@@ -99,6 +99,7 @@ static char *put_balance(char *p, const struct exeunt_balance *b)
 	p = U64(p, "filtered", b->filtered);
 	p = U64(p, "unparsable", b->unparsable);
 	p = U64(p, "evicted", b->evicted);
+	p = U64(p, "unmatched", b->unmatched);
 	p = U64(p, "pending", b->pending);
 	p = U64(p, "unfinished", b->unfinished);
 	p = U64(p, "records", b->records);

@@ -12,7 +12,7 @@
  *		    (Not at the top, where `sources` is the array of names of an exit: one path has one type.)
  *		kernel.release, delay_accounting
  *		balance.exits, .threads_seen, .amends, .backfilled, .lost, .lost_output, .filtered, .unparsable, .evicted,
- *		    .pending, .unfinished, .records
+ *		    .unmatched, .pending, .unfinished, .records
  *
  * Control characters (C0, DEL, C1) are escaped. Bytes that are no UTF-8 become U+FFFD, and a sibling key with the
  * suffix _hex has the raw bytes; for an array of strings, of all its elements. A number above 2^53 - 1 is written as

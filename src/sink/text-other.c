@@ -163,6 +163,7 @@ static void say_balance(struct sentence *s, const struct exeunt_balance *b)
 	say_count(s, b->amends, "amended");
 	say_count(s, b->unparsable, "unparsable");
 	say_count(s, b->evicted, "evicted");
+	say_count(s, b->unmatched, "unmatched");
 	say_count(s, b->pending, "waiting");
 }
 

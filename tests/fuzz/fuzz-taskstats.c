@@ -49,7 +49,7 @@ static void feed(struct intake *in, const uint8_t *data, size_t size)
 			abort();
 		free(copy);
 		if (data[0] & 0x40)
-			join_advance(in->joiner, f.mono_ns);
+			join_horizon(in->joiner, EXEUNT_SOURCE_TASKSTATS, f.mono_ns);
 		data += 3 + len;
 		size -= 3 + len;
 	}

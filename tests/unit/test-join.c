@@ -137,9 +137,9 @@ static void threads_are_summed_under_the_leaders_name(void **state)
 	put(44, 42, 0x700, TASK_GROUP, true, 10);
 	put(42, 42, 0x700, TASK_XSIG, false, 12); /* the leader, behind the end */
 	assert_int_equal(seen.n, 0);
-	join_advance(joiner, T0 + 36 * MS);
+	join_horizon(joiner, EXEUNT_SOURCE_TASKSTATS, T0 + 36 * MS);
 	assert_int_equal(seen.n, 0);
-	join_advance(joiner, T0 + 37 * MS);
+	join_horizon(joiner, EXEUNT_SOURCE_TASKSTATS, T0 + 37 * MS);
 	assert_int_equal(seen.n, 1);
 	assert_int_equal(r->threads, 3);
 	assert_string_equal(r->comm, "c42");
@@ -174,10 +174,10 @@ static void the_leader_is_waited_for(void **state)
 {
 	(void)state;
 	put(44, 42, 0, TASK_GROUP, true, 10);
-	join_advance(joiner, T0 + 400 * MS);
+	join_horizon(joiner, EXEUNT_SOURCE_TASKSTATS, T0 + 400 * MS);
 	assert_int_equal(seen.n, 0);
 	put(42, 42, 0, TASK_XSIG, false, 401);
-	join_advance(joiner, T0 + 430 * MS);
+	join_horizon(joiner, EXEUNT_SOURCE_TASKSTATS, T0 + 430 * MS);
 	assert_int_equal(seen.n, 1);
 	assert_string_equal(seen.records[0].comm, "c42");
 }
@@ -187,7 +187,7 @@ static void a_thread_later_than_grace_amends(void **state)
 	(void)state;
 	put(42, 42, 0, 0, false, 1);
 	put(44, 42, 0x300, TASK_GROUP, true, 1);
-	join_advance(joiner, T0 + 30 * MS);
+	join_horizon(joiner, EXEUNT_SOURCE_TASKSTATS, T0 + 30 * MS);
 	assert_int_equal(seen.n, 1);
 	put(43, 42, 0x300, TASK_XSIG, false, 31);
 	assert_int_equal(seen.n, 2);
@@ -201,10 +201,10 @@ static void a_leader_that_left_early_is_no_end(void **state)
 {
 	(void)state;
 	put(42, 42, 0x900, 0, false, 1);
-	join_advance(joiner, T0 + 20 * NS_PER_SEC);
+	join_horizon(joiner, EXEUNT_SOURCE_TASKSTATS, T0 + 20 * NS_PER_SEC);
 	assert_int_equal(seen.n, 0);
 	put(43, 42, 0x500, TASK_GROUP, true, 30000);
-	join_advance(joiner, T0 + 31 * NS_PER_SEC);
+	join_horizon(joiner, EXEUNT_SOURCE_TASKSTATS, T0 + 31 * NS_PER_SEC);
 	assert_int_equal(seen.n, 1);
 	assert_int_equal(seen.records[0].exit_code, 5);
 	assert_string_equal(seen.records[0].comm, "c42");

@@ -180,7 +180,7 @@ static void start_line(void **state)
 					.kernel_release = "6.12",
 					.started_ns = INT64_C(1767323045000000000),
 					.delay_accounting = true,
-					.balance = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 },
+					.balance = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 },
 					.sources = sources,
 					.n_sources = 2 };
 	struct exeunt_record r = record(EXEUNT_TYPE_START, 1);
@@ -199,7 +199,7 @@ static void start_line(void **state)
 			  "\"bytes\":0,\"lost\":0,\"sockets\":0}]},\"kernel\":{\"release\":\"6.12\"},"
 			  "\"delay_accounting\":true,\"balance\":{\"exits\":1,\"threads_seen\":2,\"amends\":3,"
 			  "\"backfilled\":4,\"lost\":5,\"lost_output\":6,\"filtered\":7,\"unparsable\":8,"
-			  "\"evicted\":9,\"pending\":10,\"unfinished\":11,\"records\":12}}\n");
+			  "\"evicted\":9,\"unmatched\":10,\"pending\":11,\"unfinished\":12,\"records\":13}}\n");
 	json_free(j);
 }
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The last step before a record goes out: who it was, from the context table, and its times made exact. */
+#ifndef JOIN_COMPLETE_H
+#define JOIN_COMPLETE_H
+
+#include "join/joiner.h"
+
+/* Looks the process up, fills what the table knows, and lets the table forget it. Does nothing without a table. */
+void complete_from_context(struct joiner *j, struct process *p, int64_t now_ns);
+
+#endif

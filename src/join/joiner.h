@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of the joiner, for the files of join/ that make it up: tasks.c, accounting.c and auditing.c take what a source told
+ * and find its process; join.c says when a process is whole, and puts it out.
+ */
+#ifndef JOIN_JOINER_H
+#define JOIN_JOINER_H
+
+#include "base/util.h"
+#include "join/join.h"
+#include "join/table.h"
+
+#define BIT_TASKSTATS EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_TASKSTATS)
+#define BIT_PACCT EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_PACCT)
+#define BIT_AUDIT EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_AUDIT)
+#define BIT_PROCEVENTS EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_PROCEVENTS)
+
+/*
+ * Companions of the last task trail it by 40 us, 2.7 ms under stress; the leader itself is often among them and is
+ * worth waiting for, since it carries the name.
+ */
+#define GRACE_NS (25 * NS_PER_MSEC)
+#define GRACE_LEADER_NS (500 * NS_PER_MSEC)
+/* Closed processes are remembered for so long, so that what is still later amends its own process. */
+#define REMEMBER_NS (5 * NS_PER_SEC)
+/* Whose threads ended that long ago and whose end was not told since, has lived on or its end was lost. */
+#define SETTLED_NS NS_PER_SEC
+/* Reading times are late by scheduling; starts estimated from them agree to within this. */
+#define START_SLACK_NS (20 * NS_PER_MSEC)
+
+struct joiner {
+	struct join_options options;
+	struct table *table;
+	struct exeunt_balance *balance;
+	uint32_t active, awaited;
+	int64_t horizon[EXEUNT_SOURCE_COUNT];
+	int64_t real_offset_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC, as last read */
+	int64_t checked_ns;	/* overflow counters were read last */
+	int64_t deadline_ns;	/* not later than the earliest in PROCESS_ENDING */
+};
+
+static inline bool is_active(const struct joiner *j, uint32_t source_bit)
+{
+	return j->active & source_bit;
+}
+
+/* Puts a record out, of a process that is not in the table or of one that is. */
+void joiner_emit(struct joiner *j, struct exeunt_record *r, enum exeunt_type type);
+
+/* A process in the table has something new: puts it out if it is whole, amends if it is out already. */
+void joiner_update(struct joiner *j, struct process *p, int64_t now_ns);
+
+/* Puts the exit record out and remembers the process. */
+void joiner_close(struct joiner *j, struct process *p, int64_t now_ns);
+
+/* The end was lost, and the process is gone: what its threads and other sources told is all there will be. */
+void joiner_close_unended(struct joiner *j, struct process *p, const struct frame *now);
+
+/* A new entry; what is least worth keeping makes room for it. NULL without memory. */
+struct process *joiner_add(struct joiner *j, int32_t tgid, const struct frame *f);
+
+/* What stood alone and belongs to this process, whose end was told now, goes into it. */
+void joiner_take_alone(struct joiner *j, struct process *p);
+
+/* accounting.c, auditing.c: whether what they told can be of this process. */
+bool joiner_pacct_fits(const struct process *p, const struct pacct_exit *e);
+bool joiner_audit_fits(const struct process *p, int64_t audit_ns);
+
+void joiner_mark_uncertain(struct exeunt_record *r);
+
+#endif
