@@ -38,12 +38,29 @@ static void merge_delays(struct exeunt_record *r, const struct task_exit *t)
 	}
 }
 
-void merge_cost(struct exeunt_record *r, const struct task_exit *t)
+static void split_run_time(struct exeunt_record *r, const struct merge_ticks *ticks)
+{
+	uint64_t run_us = r->cpu_run_ns / 1000, sampled_us = ticks->user_us + ticks->system_us;
+
+	/* the run time lacks the last slice: a task that was never switched out has none */
+	if (!run_us || sampled_us < ticks->user_us) {
+		r->cpu_user_us = ticks->user_us;
+		r->cpu_system_us = ticks->system_us;
+		return;
+	}
+	r->cpu_system_us = sampled_us ? (uint64_t)((double)run_us *
+						   ((double)ticks->system_us / (double)sampled_us))
+				      : 0;
+	r->cpu_user_us = run_us - MIN(r->cpu_system_us, run_us);
+}
+
+void merge_cost(struct exeunt_record *r, struct merge_ticks *ticks, const struct task_exit *t)
 {
 	r->threads++;
-	r->cpu_user_us += t->utime_us;
-	r->cpu_system_us += t->stime_us;
 	r->cpu_run_ns += t->run_ns;
+	ticks->user_us += t->utime_us;
+	ticks->system_us += t->stime_us;
+	split_run_time(r, ticks);
 	r->minor_faults += t->minflt;
 	r->major_faults += t->majflt;
 	set_range(r, EXEUNT_F_CPU_USER, EXEUNT_F_CPU_RUN);

@@ -18,8 +18,17 @@ static inline int64_t merge_elapsed_ns(uint64_t us)
 	return (int64_t)(us < most ? us : most) * 1000;
 }
 
-/* Adds what one thread cost to the sums; the first call on a zeroed record starts them. */
-void merge_cost(struct exeunt_record *r, const struct task_exit *t);
+/* CPU time as the kernel samples it, by ticks; summed over threads. */
+struct merge_ticks {
+	uint64_t user_us, system_us;
+};
+
+/*
+ * Adds what one thread cost to the sums; the first call on a zeroed record and zeroed ticks starts them.
+ * User and system time come in ticks, which miss most of a short process; their sum is made that of the scheduler's exact
+ * run time, split as the ticks are, as getrusage(2) does it (kernel/sched/cputime.c: cputime_adjust()).
+ */
+void merge_cost(struct exeunt_record *r, struct merge_ticks *ticks, const struct task_exit *t);
 
 /*
  * Takes over who the process was. names: this task is the leader, which has the process's name and tells whether it

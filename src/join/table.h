@@ -10,6 +10,7 @@
 
 #include "base/list.h"
 #include "decode/pacct.h"
+#include "join/merge.h"
 #include "join/verdict.h"
 
 enum process_state {
@@ -37,6 +38,7 @@ struct process {
 	bool guess; /* the kernel does not tell a process from a thread (before version 12) */
 	bool backfilled;
 	struct verdict verdict;
+	struct merge_ticks ticks;
 	struct pacct_exit pacct; /* with the bit of pacct in `sources` */
 	int64_t audit_ns;	 /* real time of audit's record, with its bit in `sources` */
 	char tty[16];		 /* what record.tty points to */

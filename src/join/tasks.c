@@ -10,8 +10,9 @@
 static void emit_single(struct joiner *j, const struct task_exit *t, const struct frame *f)
 {
 	struct exeunt_record r = { .sources = BIT_TASKSTATS };
+	struct merge_ticks ticks = { 0 };
 
-	merge_cost(&r, t);
+	merge_cost(&r, &ticks, t);
 	merge_identity(&r, t, true);
 	merge_times(&r, t, f);
 	record_set_status(&r, t->exit_code);
@@ -25,12 +26,13 @@ static void emit_thread(struct joiner *j, const struct task_exit *t, const struc
 			const struct process *p)
 {
 	struct exeunt_record r = { .sources = BIT_TASKSTATS };
+	struct merge_ticks ticks = { 0 };
 
 	if (p && exeunt_has(&p->record, EXEUNT_F_ENTITY_ID)) {
 		r.entity_start_ns = p->record.entity_start_ns;
 		field_set(&r, EXEUNT_F_ENTITY_ID);
 	}
-	merge_cost(&r, t);
+	merge_cost(&r, &ticks, t);
 	merge_identity(&r, t, t->pid == t->tgid);
 	merge_times(&r, t, f);
 	record_set_status(&r, t->exit_code);
@@ -100,7 +102,7 @@ static void add_task(struct joiner *j, struct process *p, const struct task_exit
 	int64_t elapsed_ns = merge_elapsed_ns(elapsed_us(t));
 
 	narrow_start(p, f->since_ns - elapsed_ns, f->mono_ns - elapsed_ns);
-	merge_cost(&p->record, t);
+	merge_cost(&p->record, &p->ticks, t);
 	merge_identity(&p->record, t, is_namesake(p, t));
 	if (last || !p->verdict.last.seen)
 		merge_times(&p->record, t, f);

@@ -150,6 +150,31 @@ static void threads_are_summed_under_the_leaders_name(void **state)
 	assert_int_equal(r->elapsed_us, 1010000);
 }
 
+/* Ticks missed nearly all of it, the scheduler did not; the split is the ticks'. */
+static void cpu_time_is_what_the_scheduler_measured(void **state)
+{
+	struct task_exit t = task_of(42, 42, 0, TASK_GROUP, 1);
+
+	(void)state;
+	t.utime_us = 4000;
+	t.stime_us = 12000;
+	t.run_ns = 100 * MS;
+	put_task(&t, 1);
+	assert_int_equal(seen.records[0].cpu_user_us, 25000);
+	assert_int_equal(seen.records[0].cpu_system_us, 75000);
+	t.utime_us = t.stime_us = 0;
+	put_task(&t, 2);
+	assert_int_equal(seen.records[1].cpu_user_us, 100000);
+	assert_int_equal(seen.records[1].cpu_system_us, 0);
+	t.run_ns = 0;
+	t.stime_us = 4000;
+	put_task(&t, 3);
+	assert_int_equal(seen.records[2].cpu_system_us, 4000);
+	t.run_ns = UINT64_MAX;
+	t.utime_us = t.stime_us = UINT64_MAX;
+	put_task(&t, 4);
+}
+
 /* The old leader fell to an exec by a worker, and is read behind the end of the new program. */
 static void the_later_leader_has_the_name(void **state)
 {
@@ -372,6 +397,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(single_process_is_out_at_once),
 		TEST(threads_are_summed_under_the_leaders_name),
+		TEST(cpu_time_is_what_the_scheduler_measured),
 		TEST(the_later_leader_has_the_name),
 		TEST(the_leader_is_waited_for),
 		TEST(a_thread_later_than_grace_amends),

@@ -98,7 +98,7 @@ static void races_are_told_as_uncertain(void **state)
 	JUDGE(0x600, false, { LEADER, 0x900, 0, 5, 1 }, { 101, 0x400, 0, 5, 1 },
 	      { 102, 0x600, TASK_GROUP, 6, 1 });
 	/* an audit record may hold up the one that ended the process, and its record comes behind the last */
-	JUDGE(0, false, { LEADER, 0x300, 0, 900, 1 }, { 101, 0, TASK_GROUP, 5, 1 });
+	JUDGE(0, false, { LEADER, 0x300, 0, 200, 1 }, { 101, 0, TASK_GROUP, 5, 1 });
 	/* a program that joins its threads and fails */
 	JUDGE(0x100, true, { 101, 0, 0, 5, 1 }, { 102, 0, 0, 40, 1 },
 	      { LEADER, 0x100, TASK_GROUP, 90, 1 });
@@ -117,6 +117,7 @@ static void exec_by_a_worker(void **state)
 	/* the leader exec'ed, its siblings fell */
 	JUDGE(0x700, true, { 101, 0, TASK_XSIG, 5, 1 }, { LEADER, 0x700, TASK_GROUP, 6, 2 });
 	JUDGE(0x700, false, { 101, 0, TASK_XSIG, 5, 1 }, { LEADER, 0x700, TASK_GROUP, 6, 1 });
+	JUDGE(0x700, true, { 101, 0, TASK_XSIG, 5, 1 }, { LEADER, 0x700, TASK_GROUP, 400, 1 });
 	JUDGE(0x700, true, { 101, 0, TASK_XSIG, 5, 1 }, { LEADER, 0x700, TASK_GROUP, 6000, 1 });
 	/* the new program was killed */
 	JUDGE(0x0f, true, { LEADER, 0, TASK_XSIG, 5, 1 },
