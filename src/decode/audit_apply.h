@@ -36,8 +36,7 @@ struct audit_rows {
 	const struct audit_row *rows;
 	size_t n;
 	uint64_t enough; /* when all of these are met the walk may end; 0: never */
-	uint64_t
-		last; /* the kernel always writes this one at the end: without it the record is cut */
+	uint64_t last;	 /* the kernel always ends with this one: without it the record is cut */
 };
 
 /* Where decoded strings go. */

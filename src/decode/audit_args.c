@@ -263,9 +263,7 @@ int audit_args_finish(struct audit_args *args, struct audit_pool *pool)
 		i = (uint32_t)next;
 		record = args->pieces[i - 1].record;
 	}
-	if (!args->has_argc)
-		args->cut = true;
-	else if (args->argc > AUDIT_ARGS_MAX)
+	if (!args->has_argc || args->argc > AUDIT_ARGS_MAX)
 		args->cut = true;
 	else if (fill_gap(args, args->argc, !may_go_on) < 0)
 		return -ENOMEM;

@@ -123,6 +123,7 @@ static bool is_wanted(const struct audit_line *line, int call, uint32_t *items)
 	struct audit_event event;
 
 	*items = 0;
+	event.kind = AUDIT_EVENT_EXEC;
 	event.has = 0;
 	if (call == AUDIT_CALL_EXIT || call == AUDIT_CALL_EXIT_GROUP)
 		return true;
@@ -242,10 +243,10 @@ static int add_line(struct audit_assemble *a, const struct audit_line *line, int
 
 	a->clock_ns = a->options.event_clock ? event_ns : now_ns;
 	audit_tell_expired(a);
+	if (line->type == AUDIT_EOE)
+		a->cut_ends = 0;
 	switch (line->type) {
 	case AUDIT_EOE:
-		a->cut_ends = 0;
-		/* fallthrough */
 	case AUDIT_SYSCALL:
 	case AUDIT_PROCTITLE:
 	case AUDIT_EXECVE:

@@ -37,9 +37,8 @@ struct audit_counters {
 	uint64_t lines;	   /* or payloads */
 	uint64_t prefixed; /* had foreign bytes in front, and were read */
 	uint64_t unparsable;
-	uint64_t
-		interpreted; /* made for people: refused, because names cannot be told from numbers */
-	uint64_t cut_ids;    /* records whose event id is cut off: auditd 4.2 with log_format RAW */
+	uint64_t interpreted; /* made for people, with names for numbers: refused */
+	uint64_t cut_ids; /* records whose event id is cut off: auditd 4.2 with log_format RAW */
 	uint64_t cut_lines;
 	uint64_t unknown_type; /* a name that is not known here */
 	uint64_t unknown_arch; /* system calls whose architecture is not known here */

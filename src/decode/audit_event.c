@@ -208,7 +208,7 @@ void audit_event_syscall(struct audit_event *event, const struct audit_line *lin
 	if (enriched.len)
 		audit_apply(&enriched_table, enriched, line->flags & AUDIT_LINE_CUT, event,
 			    &event->has, pool, NULL);
-	if (event->has & BIT(A0)) {
+	if (event->has & BIT(A0) && event->kind != AUDIT_EVENT_EXEC) {
 		event->code = (uint8_t)event->a0;
 		event->has |= BIT(CODE);
 	}

@@ -19,10 +19,10 @@
 #define AUDIT_UNSET UINT32_MAX
 
 enum audit_event_kind {
-	AUDIT_EVENT_EXIT,	 /* exit_group(2): the process ended by itself */
-	AUDIT_EVENT_THREAD_EXIT, /* exit(2): one thread ended, perhaps the last; not a process exit */
-	AUDIT_EVENT_EXEC,	 /* a successful execve(2) or execveat(2) */
-	AUDIT_EVENT_LOGIN,	 /* a process got its login uid and session */
+	AUDIT_EVENT_EXIT,	   /* exit_group(2): the process ended by itself */
+	AUDIT_EVENT_THREAD_EXIT,   /* exit(2): a thread ended, perhaps the last; no process exit */
+	AUDIT_EVENT_EXEC,	   /* a successful execve(2) or execveat(2) */
+	AUDIT_EVENT_LOGIN,	   /* a process got its login uid and session */
 	AUDIT_EVENT_SESSION_START, /* a program says so: USER_START, USER_LOGIN */
 	AUDIT_EVENT_SESSION_END,   /* USER_END, USER_LOGOUT */
 	AUDIT_EVENT_USER,	   /* any other message of a program: tells who its sender is */

@@ -32,12 +32,12 @@ static const char *find_name_slow(struct audit_cursor *c, struct audit_field *re
 			c->at = start;
 			break;
 		}
-		if (p < c->end && *p == '=')
-			p++;
+		/* A word that begins with '=' has no name; nor has anything in it. */
+		p = audit_find_near(p, c->end, ' ');
 		if (!words)
 			words = start;
 		words_end = p;
-		if (p == c->end) {
+		if (p >= c->end) {
 			c->at = p;
 			break;
 		}
@@ -85,12 +85,12 @@ static bool name_next(struct audit_cursor *c, struct audit_field *ret)
 }
 
 /*
- * What follows a closing quote or "(null)" without a blank, and in upper case, is an enriched part
- * whose separator got lost on the way: the walk ends there.
+ * An enriched field that follows a closing quote or "(null)" without a blank: its separator got
+ * lost on the way, and the walk ends there.
  */
 static void end_at_glued(struct audit_cursor *c, const char *p)
 {
-	if (p < c->end && audit_is_upper(*p)) {
+	if (audit_is_enriched_name(p, c->end)) {
 		c->glued = audit_slice(p, c->end);
 		c->end = p;
 	}

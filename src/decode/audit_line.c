@@ -46,6 +46,13 @@ static int parse_id(struct audit_line *ret, const char *p, const char *end, cons
 	return 0;
 }
 
+static bool breaks_off(const char *p, const char *end, const char *word)
+{
+	size_t len = (size_t)(end - p);
+
+	return len < strlen(word) && !memcmp(p, word, len);
+}
+
 /* "type=NAME msg=audit(ID): ", or as printk has it, "type=1300 audit(ID): ". */
 static int parse_head(struct audit_line *ret, const char *p, const char *end, const char **rest)
 {
@@ -61,15 +68,10 @@ static int parse_head(struct audit_line *ret, const char *p, const char *end, co
 	p = blank + (blank < end);
 	if (starts_with(p, end, "msg=", 4))
 		p += 4;
-	if (!starts_with(p, end, "audit(", 6)) {
-		static const char whole[] = "msg=audit(";
-
-		return (size_t)(end - p) < sizeof(whole) - 1 &&
-				       starts_with(whole, whole + sizeof(whole) - 1, p,
-						   (size_t)(end - p))
-			       ? -ENOMSG
-			       : -EBADMSG;
-	}
+	if (breaks_off(p, end, "msg=audit(") || breaks_off(p, end, "audit("))
+		return -ENOMSG;
+	if (!starts_with(p, end, "audit(", 6))
+		return -EBADMSG;
 	return parse_id(ret, p + 6, end, rest);
 }
 
@@ -125,8 +127,7 @@ static const char *find_escaped_separator(const char *p, const char *end)
 	while ((p = memchr(p, '#', (size_t)(end - p)))) {
 		for (; from < p; from++)
 			quoted ^= *from == '"';
-		if (!quoted && starts_with(p, end, "#035", 4) && end - p > 4 &&
-		    audit_is_upper(p[4]))
+		if (!quoted && starts_with(p, end, "#035", 4) && audit_is_enriched_name(p + 4, end))
 			return p;
 		p++;
 	}

@@ -73,6 +73,16 @@ static inline bool audit_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* True if an enriched field starts here: auditd writes the names of fields in upper case. */
+static inline bool audit_is_enriched_name(const char *p, const char *end)
+{
+	const char *start = p;
+
+	while (p < end && (audit_is_upper(*p) || audit_is_digit(*p) || *p == '_' || *p == '-'))
+		p++;
+	return p > start && audit_is_upper(*start) && p < end && *p == '=';
+}
+
 /* True if all eight bytes are digits. */
 static inline bool audit_are_digits(uint64_t word)
 {

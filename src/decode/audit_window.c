@@ -33,7 +33,7 @@ int audit_window_init(struct audit_window *w, uint32_t max_open, uint32_t max_ov
 
 void audit_window_done(struct audit_window *w)
 {
-	for (uint32_t i = 0; i < w->n_fresh; i++)
+	for (uint32_t i = 0; w->entries && i < w->n_fresh; i++)
 		free(w->entries[i].buf);
 	for (uint32_t i = 0; i < w->n_spare; i++)
 		free(w->spare[i]);

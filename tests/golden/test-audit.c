@@ -114,7 +114,8 @@ static void on_event(const struct audit_event *e, void *userdata)
 static void put_counters(FILE *f, const struct audit_counters *c, const struct audit_stream *s)
 {
 	fprintf(f,
-		"# lines %llu prefixed %llu unparsable %llu interpreted %llu cut_ids %llu cut_lines %llu "
+		"# lines %llu prefixed %llu unparsable %llu interpreted %llu cut_ids %llu "
+		"cut_lines %llu "
 		"unknown_type %llu unknown_arch %llu unknown_call %llu events %llu incomplete %llu "
 		"orphans %llu late %llu duplicates %llu nul_runs %llu\n",
 		(unsigned long long)c->lines, (unsigned long long)c->prefixed,
