@@ -49,9 +49,16 @@ struct exeunt_options {
 	bool selftest_off;	 /* do not fork a child per CPU to prove that records arrive */
 	uint32_t receive_buffer; /* bytes for each socket; 0: chosen by memory and CPUs */
 	uint32_t status_seconds; /* a status record every so often; 0: never */
-	uint32_t table_entries;	 /* bound of the table of processes that wait; 0: 65,536 */
+	uint32_t table_entries;	 /* bound of the table of processes that wait; 0: 32,768 */
 	int capture_fd;		 /* when capture is true: raw frames are written here, borrowed */
 	bool capture;
+	const char *audit;	 /* NULL, "auto", "off", "multicast", "unicast", "stdin" */
+	const char *pacct;	 /* NULL, "auto", "off", "own", or the path of the accounting file */
+	const char *pacct_state; /* file that remembers how far the accounting file was read; NULL: none */
+	bool pacct_force;	 /* take accounting from whoever has it */
+	bool no_args;		 /* do not read arguments */
+	const char *const *redact; /* POSIX extended patterns: what they match in arguments becomes "***" */
+	size_t n_redact;
 	exeunt_record_fn on_record;
 	exeunt_message_fn on_message;
 	void *userdata;
@@ -78,6 +85,12 @@ int exeunt_open(struct exeunt *x);
  * May be called after all privileges are gone. Errors: -EPERM when no source passed, -ETIME.
  */
 int exeunt_start(struct exeunt *x);
+
+/*
+ * What has to be kept of the effective and permitted capabilities after exeunt_open(), as a mask of 1 << CAP_...: nothing
+ * for taskstats; CAP_SYS_PTRACE for the executables of other users (procevents); CAP_SYS_PACCT to own accounting.
+ */
+uint64_t exeunt_capabilities(const struct exeunt *x);
 
 /* A file descriptor to wait for with poll(2), POLLIN; owned by the handle. */
 int exeunt_fd(const struct exeunt *x);

@@ -52,6 +52,13 @@ int listen_open(struct exeunt **ret, const struct options *o, exeunt_record_fn o
 		.threads = o->threads,
 		.numeric = o->numeric,
 		.receive_buffer = o->receive_buffer,
+		.audit = o->audit,
+		.pacct = o->pacct,
+		.pacct_state = o->pacct_state,
+		.pacct_force = o->force,
+		.no_args = o->no_args,
+		.redact = o->redact,
+		.n_redact = o->n_redact,
 		.status_seconds = o->status_given ? o->status_seconds
 				  : o->json	  ? STATUS_SECONDS_JSON
 						  : 0,
@@ -62,11 +69,14 @@ int listen_open(struct exeunt **ret, const struct options *o, exeunt_record_fn o
 		.userdata = userdata,
 	};
 	char error[256];
+	size_t n;
 	int status = open_handle(ret, &options), r;
 
 	if (status >= 0)
 		return status;
-	r = privileges_drop(o->user, error, sizeof(error));
+	if (exeunt_sources(*ret, &n)[EXEUNT_SOURCE_PROCEVENTS].state == EXEUNT_STATE_OPEN)
+		privileges_run_promptly();
+	r = privileges_drop(o->user, exeunt_capabilities(*ret), error, sizeof(error));
 	if (r >= 0)
 		return -1;
 	cmd_error("%s", error);

@@ -21,7 +21,13 @@ enum {
 	OPT_NO_COLOR,
 	OPT_BUFFER,
 	OPT_JSON,
-	OPT_SOURCE
+	OPT_SOURCE,
+	OPT_AUDIT,
+	OPT_PACCT,
+	OPT_PACCT_STATE,
+	OPT_FORCE,
+	OPT_NO_ARGS,
+	OPT_REDACT,
 };
 
 static const struct row {
@@ -32,11 +38,19 @@ static const struct row {
 	{ OPTIONS_LISTEN,
 	  { "source", required_argument, NULL, OPT_SOURCE },
 	  "LIST",
-	  "listen to these, and to nothing else: taskstats" },
+	  "listen to these, and to nothing else: taskstats, procevents" },
 	{ OPTIONS_LISTEN,
 	  { "rcvbuf", required_argument, NULL, OPT_RCVBUF },
 	  "BYTES",
 	  "receive buffer of each socket (default: by memory, up to 32M)" },
+	{ OPTIONS_LISTEN,
+	  { "no-args", no_argument, NULL, OPT_NO_ARGS },
+	  NULL,
+	  "do not read the arguments of programs" },
+	{ OPTIONS_LISTEN,
+	  { "redact", required_argument, NULL, OPT_REDACT },
+	  "REGEX",
+	  "in arguments, what this matches becomes ***; may be repeated" },
 	{ OPTIONS_LISTEN,
 	  { "user", required_argument, NULL, OPT_USER },
 	  "USER",
@@ -248,6 +262,15 @@ static int take(struct options *o, int opt, char *arg, const char **expected)
 		return 0;
 	case OPT_USER:
 		o->user = arg;
+		return 0;
+	case OPT_NO_ARGS:
+		o->no_args = true;
+		return 0;
+	case OPT_REDACT:
+		*expected = "no more than 16 of them";
+		if (o->n_redact == ARRAY_SIZE(o->redact))
+			return -EINVAL;
+		o->redact[o->n_redact++] = arg;
 		return 0;
 	case 'o':
 		o->output = arg;

@@ -17,7 +17,11 @@ enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct options {
 	bool json, threads, numeric, quiet, utc, source_given, status_given;
 	enum color_when color;
+	bool no_args, force;
 	const char *filter, *user, *output; /* NULL: not given */
+	const char *audit, *pacct, *pacct_state;
+	const char *redact[16];
+	unsigned int n_redact;
 	uint32_t sources;		    /* mask; 0: all */
 	uint32_t receive_buffer;
 	uint32_t status_seconds;

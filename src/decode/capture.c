@@ -128,7 +128,7 @@ static bool header_is_sane(const unsigned char *p)
 {
 	return le32toh(load_u32(p)) == FRAME_MAGIC &&
 	       le32toh(load_u32(p + 4)) <= CAPTURE_DATA_MOST && p[8] >= FRAME_DATA &&
-	       p[8] <= FRAME_SELFTEST && p[9] < EXEUNT_SOURCE_COUNT;
+	       p[8] <= FRAME_FILE && p[9] < EXEUNT_SOURCE_COUNT;
 }
 
 /* The next place that may be a frame, at least one byte on. */

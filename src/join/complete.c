@@ -36,9 +36,9 @@ void complete_from_context(struct joiner *j, struct process *p, int64_t now_ns)
 	const struct context_entry *e;
 	int64_t start_ns = p->start_high_ns ? p->start_high_ns : p->touched_ns;
 
-	if (!j->options.context)
+	if (!j->context)
 		return;
-	e = context_lookup(j->options.context, p->tgid, start_ns);
+	e = context_lookup(j->context, p->tgid, start_ns);
 	if (!e)
 		return;
 	if (e->flags & CONTEXT_BORN)
@@ -46,5 +46,5 @@ void complete_from_context(struct joiner *j, struct process *p, int64_t now_ns)
 	p->sources |= BIT_PROCEVENTS & j->active;
 	r->sources = p->sources;
 	context_to_record(e, r);
-	context_release(j->options.context, e, now_ns);
+	context_release(j->context, e, now_ns);
 }

@@ -54,6 +54,11 @@ void join_set_sources(struct joiner *j, uint32_t active, uint32_t awaited)
 	j->awaited = awaited & active;
 }
 
+void join_set_context(struct joiner *j, struct context *context)
+{
+	j->context = context;
+}
+
 void joiner_emit(struct joiner *j, struct exeunt_record *r, enum exeunt_type type)
 {
 	r->size = sizeof(*r);

@@ -28,8 +28,7 @@ struct join_options {
 	void (*emit)(struct exeunt_record *record,
 		     void *userdata); /* borrowed for the call; may be changed */
 	void *userdata;
-	struct ledger *ledger;	 /* borrowed */
-	struct context *context; /* borrowed; NULL: none */
+	struct ledger *ledger; /* borrowed */
 };
 
 #define JOIN_TABLE_ENTRIES 32768
@@ -45,6 +44,9 @@ void join_free(struct joiner *j);
  * while a rule for exits is loaded), so that a record is held for them until they had their time.
  */
 void join_set_sources(struct joiner *j, uint32_t active, uint32_t awaited);
+
+/* Who was which pid; borrowed. Without it identity is what the sources themselves tell. */
+void join_set_context(struct joiner *j, struct context *context);
 
 /* A task ended. `f` says when that was read. */
 void join_task(struct joiner *j, const struct task_exit *task, const struct frame *f);

@@ -31,6 +31,7 @@
 struct joiner {
 	struct join_options options;
 	struct table *table;
+	struct context *context; /* borrowed, may be NULL */
 	struct exeunt_balance *balance;
 	uint32_t active, awaited;
 	int64_t horizon[EXEUNT_SOURCE_COUNT];

@@ -21,7 +21,12 @@ struct engine_loop {
 	unsigned int next_wake;
 	int64_t timer_at_ns; /* what the timer is set to, 0: off */
 	int64_t check_at_ns; /* next look at the overflow counters, 0: nothing came since the last */
-	int64_t status_at_ns; /* next status record, 0: none */
+	bool prompt;	     /* while sleeping: the proc connector is read at once all the same */
+	unsigned int events; /* of the proc connector, since the last nap */
+	int64_t boot_offset_at_ns;
+	int64_t awaited_until_ns; /* audit tells of exits: they are waited for */
+	uint64_t audit_exits;	  /* as counted then */
+	int64_t status_at_ns;	  /* next status record, 0: none */
 };
 
 struct exeunt {
@@ -32,6 +37,7 @@ struct exeunt {
 	struct source *sources[EXEUNT_SOURCE_COUNT - 1];
 	struct ledger *ledger;
 	struct joiner *joiner;
+	struct context *context; /* NULL: the proc connector is not open */
 	struct intake intake;
 	struct users *users; /* NULL: numeric */
 	struct engine_loop loop;
@@ -51,6 +57,9 @@ int loop_watch(struct exeunt *x);
 int loop_dispatch(struct exeunt *x);
 /* Reads all sources until they are empty, and their overflow counters. */
 int loop_drain_all(struct exeunt *x);
+
+/* opening.c: tells the joiner which sources work, and which are waited for */
+void engine_update_sources(struct exeunt *x);
 
 /* exeunt.c */
 int engine_frame(const struct frame *f, void *userdata);

@@ -15,11 +15,6 @@
 
 #define KERNEL_SOURCES ARRAY_SIZE(((struct exeunt *)0)->sources)
 
-/* Every source that this library has; a new one is a line here. */
-static const struct source_ops *const all_sources[] = {
-	&source_taskstats,
-};
-
 int engine_fail(struct exeunt *x, int error, const char *format, ...)
 {
 	va_list ap;
@@ -111,7 +106,8 @@ void engine_emit_status(struct exeunt *x, enum exeunt_type type)
 		.n_sources = ARRAY_SIZE(x->status),
 	};
 
-	x->status[EXEUNT_SOURCE_TASKSTATS].version = x->intake.taskstats_version;
+	for (size_t i = 0; i < KERNEL_SOURCES; i++)
+		x->status[i].version = x->intake.versions[i];
 	status.balance = current_balance(x);
 	r.status = &status;
 	engine_emit(&r, x);
@@ -130,6 +126,11 @@ static void read_host(struct capture_info *info)
 	if (procfile_line("/proc/sys/kernel/task_delayacct", value, sizeof(value)) >= 0)
 		info->delay_accounting = atoi(value) != 0;
 	info->started_ns = real_now();
+}
+
+static void about_file(void *userdata, const char *text)
+{
+	engine_message(userdata, 4, "%s: %s", exeunt_source_name(EXEUNT_SOURCE_PACCT), text);
 }
 
 static int init(struct exeunt *x)
@@ -159,8 +160,10 @@ static int init(struct exeunt *x)
 	}
 	x->intake.joiner = x->joiner;
 	x->intake.ledger = x->ledger;
+	x->intake.message = about_file;
+	x->intake.userdata = x;
 	x->intake.delay_accounting = x->info.delay_accounting;
-	return 0;
+	return intake_init(&x->intake);
 }
 
 int exeunt_new(struct exeunt **ret, const struct exeunt_options *options)
@@ -199,39 +202,11 @@ void exeunt_free(struct exeunt *x)
 			x->sources[i]->ops->free(x->sources[i]);
 	loop_done(x);
 	join_free(x->joiner);
+	intake_done(&x->intake);
+	context_free(x->context);
 	ledger_free(x->ledger);
 	users_free(x->users);
 	free(x);
-}
-
-int exeunt_open(struct exeunt *x)
-{
-	struct source_options options = { .receive_buffer = x->options.receive_buffer };
-	const struct exeunt_source_status *refused = NULL;
-	int n = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(all_sources); i++) {
-		const struct source_ops *ops = all_sources[i];
-		struct exeunt_source_status *status = &x->status[ops->id];
-		int r;
-
-		if (x->options.sources && !(x->options.sources & EXEUNT_SOURCE_BIT(ops->id)))
-			continue;
-		r = ops->open(&x->sources[ops->id], &options, status);
-		if (r == -ENOMEM)
-			return engine_fail(x, r, "not enough memory to open %s",
-					   exeunt_source_name(ops->id));
-		if (r >= 0)
-			n++;
-		else if (!refused)
-			refused = status;
-		if (r < 0 && x->options.sources_required)
-			return engine_fail(x, -EPERM, "%s", status->reason);
-	}
-	if (n)
-		return loop_watch(x);
-	return engine_fail(x, -EPERM, "%s",
-			   refused ? refused->reason : "none of the sources asked for exists");
 }
 
 static int announce(struct exeunt *x)
@@ -286,9 +261,11 @@ int exeunt_stop(struct exeunt *x)
 	r = loop_drain_all(x);
 	if (x->live)
 		x->intake.real_ns = MAX(x->intake.real_ns, real_now());
+	intake_end(&x->intake);
 	join_flush(x->joiner);
 	/* twice: a gap counts when two looks agree */
 	intake_settle(&x->intake);
+	ledger_release(x->ledger, INT64_MAX);
 	engine_emit_status(x, EXEUNT_TYPE_STOP);
 	return r < 0 ? r : x->stop_value;
 }

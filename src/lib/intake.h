@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one door: every frame, live or replayed, comes in here, is decoded and goes to the joiner or the ledger.
- * What cannot be decoded is counted and becomes a loss; reading goes on.
+ * The one door: every frame, live or replayed, comes in here, is decoded and goes to the joiner, the context table or the
+ * ledger. What cannot be decoded is counted and becomes a loss; reading goes on.
  */
 #ifndef LIB_INTAKE_H
 #define LIB_INTAKE_H
@@ -9,24 +9,56 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "decode/audit_assemble.h"
+#include "decode/audit_stream.h"
 #include "decode/frame.h"
+#include "decode/pacct_stream.h"
+#include "join/context.h"
 #include "join/join.h"
 #include "join/ledger.h"
 
+/* A child of our self-test, of which so many sources have told. */
+struct intake_own {
+	int32_t pid;
+	uint32_t told;
+	int64_t until_ns; /* then its pid may be another's */
+};
+
 #define INTAKE_OWN_MOST 4096
 
+/* For a person, about a file: no newline. */
+typedef void (*intake_message_fn)(void *userdata, const char *text);
+
 struct intake {
-	struct joiner *joiner; /* borrowed */
-	struct ledger *ledger; /* borrowed */
+	struct joiner *joiner;	 /* borrowed */
+	struct ledger *ledger;	 /* borrowed */
+	struct context *context; /* borrowed; NULL: none */
+	intake_message_fn message;
+	void *userdata;
 	bool delay_accounting;
-	uint16_t taskstats_version; /* as last seen */
-	int64_t mono_ns, real_ns;   /* of the latest frame */
-	uint64_t unparsable;	    /* since the last intake_settle() */
+	int versions[EXEUNT_SOURCE_COUNT]; /* of the kernel's structs and formats, as last seen */
+	int64_t mono_ns, real_ns;	   /* of the latest frame */
+	uint64_t unparsable[EXEUNT_SOURCE_COUNT]; /* since the last intake_settle() */
 	int64_t unparsable_since_ns;
 	bool lost_since_sweep;
-	int32_t own[INTAKE_OWN_MOST]; /* children of our self-test that have not been seen */
+	uint64_t execs;	      /* EXEC events */
+	uint64_t audit_exits; /* ends that audit told of */
+
+	struct pacct_stream pacct;
+	uint64_t pacct_offset; /* in the file, of the next byte */
+	bool pacct_begun;
+
+	struct audit_assemble *audit;
+	struct audit_stream audit_text;
+	bool audit_begun;
+
+	const struct frame *frame; /* that is being taken */
+	struct intake_own *own;
 	int n_own;
 };
+
+int intake_init(struct intake *in);
+void intake_done(struct intake *in);
 
 /* Takes one frame; 0, or -ENOMEM. */
 int intake_frame(struct intake *in, const struct frame *f);
@@ -34,7 +66,25 @@ int intake_frame(struct intake *in, const struct frame *f);
 /* Books what is outstanding: unparsable messages, sequence gaps. Call now and then, when queues were read empty. */
 void intake_settle(struct intake *in);
 
+/* No more frames will come: what decoders hold back comes out. */
+void intake_end(struct intake *in);
+
+/* How many bytes of the accounting file have been taken and not decided on. */
+size_t intake_pacct_undecoded(const struct intake *in);
+
 /* The exit of this child of ours is to be left out. False when there are too many. */
 bool intake_expect_own(struct intake *in, int32_t pid);
+
+/* The files of lib/ that make it up. */
+bool intake_take_own(struct intake *in, int32_t pid, enum exeunt_source source);
+void intake_count_unparsable(struct intake *in, const struct frame *f);
+void intake_lost(struct intake *in, const struct frame *f, enum exeunt_loss_cause cause,
+		 bool exact);
+int intake_taskstats(struct intake *in, const struct frame *f);
+int intake_pacct(struct intake *in, const struct frame *f);
+int intake_audit(struct intake *in, const struct frame *f);
+int intake_procevents(struct intake *in, const struct frame *f);
+void intake_pacct_end(struct intake *in);
+void intake_audit_end(struct intake *in);
 
 #endif

@@ -17,6 +17,15 @@
 #define WAKES 4
 #define CHECK_NS (250 * NS_PER_MSEC)
 
+/*
+ * While the sources are left alone, the proc connector is still read at once, for what an EXEC says has to be looked up in
+ * /proc before the program ends; but not above this many events in one nap, where all that could be won is lost again.
+ */
+#define PROMPT_EVENTS 20
+/* So long after an exit that audit told of, others are waited for. */
+#define AWAIT_AUDIT_NS (10 * NS_PER_SEC)
+#define BOOT_OFFSET_NS (5 * NS_PER_SEC)
+
 static int add(int epoll_fd, int fd, void *what)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = what };
@@ -47,19 +56,44 @@ int loop_watch(struct exeunt *x)
 		struct source *s = x->sources[i];
 		int r = s ? add(x->loop.epoll_fd, s->ops->fd(s), s) : 0;
 
-		if (r < 0)
+		if (r < 0 && r != -EEXIST)
 			return r;
 	}
 	x->loop.sleeping = false;
 	return 0;
 }
 
-static void unwatch(struct exeunt *x)
+static void unwatch(const struct exeunt *x, enum exeunt_source source)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(x->sources); i++)
-		if (x->sources[i])
-			epoll_ctl(x->loop.epoll_fd, EPOLL_CTL_DEL,
-				  x->sources[i]->ops->fd(x->sources[i]), NULL);
+	const struct source *s = x->sources[source];
+
+	if (s)
+		epoll_ctl(x->loop.epoll_fd, EPOLL_CTL_DEL, s->ops->fd(s), NULL);
+}
+
+static void begin_naps(struct exeunt *x)
+{
+	for (int i = 0; i < EXEUNT_SOURCE_OUTPUT; i++)
+		if (i != EXEUNT_SOURCE_PROCEVENTS)
+			unwatch(x, (enum exeunt_source)i);
+	x->loop.sleeping = x->loop.prompt = true;
+	x->loop.events = 0;
+}
+
+/* After a nap: too many events to be read one by one, or few enough again? */
+static void judge_prompt(struct exeunt *x)
+{
+	struct source *s = x->sources[EXEUNT_SOURCE_PROCEVENTS];
+	bool prompt = x->loop.events <= PROMPT_EVENTS;
+
+	x->loop.events = 0;
+	if (!s || prompt == x->loop.prompt)
+		return;
+	x->loop.prompt = prompt;
+	if (prompt)
+		add(x->loop.epoll_fd, s->ops->fd(s), s);
+	else
+		unwatch(x, EXEUNT_SOURCE_PROCEVENTS);
 }
 
 static void set_timer(struct engine_loop *l, int64_t at_ns)
@@ -97,21 +131,40 @@ static bool woken_often(struct engine_loop *l, int64_t now)
 	return fourth && now - fourth < NAP_NS;
 }
 
+static int drain_one(struct exeunt *x, enum exeunt_source source, bool woken, bool *more)
+{
+	struct source *s = x->sources[source];
+	bool again = false;
+	int r = s ? s->ops->drain(s, woken, engine_frame, x, &again) : 0;
+
+	if (r < 0)
+		return engine_fail(x, r, "reading from %s failed: %s", exeunt_source_name(source),
+				   strerror(-r));
+	*more |= again;
+	if (source == EXEUNT_SOURCE_PROCEVENTS)
+		x->loop.events += (unsigned int)r;
+	return r;
+}
+
+/*
+ * The leading sources first, and the proc connector behind them: what it tells of a process was queued before its end was,
+ * so that it is known when the end is put out.
+ */
 static int drain(struct exeunt *x, bool woken, bool *more)
 {
+	static const enum exeunt_source order[] = { EXEUNT_SOURCE_TASKSTATS, EXEUNT_SOURCE_PACCT,
+						    EXEUNT_SOURCE_AUDIT, EXEUNT_SOURCE_PROCEVENTS };
 	int total = 0;
 
 	*more = false;
-	for (size_t i = 0; i < ARRAY_SIZE(x->sources); i++) {
-		struct source *s = x->sources[i];
-		bool again = false;
-		int r = s ? s->ops->drain(s, woken, engine_frame, x, &again) : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		int r = drain_one(x, order[i], woken, more);
 
 		if (r < 0)
-			return engine_fail(x, r, "reading from %s failed: %s",
-					   exeunt_source_name(s->ops->id), strerror(-r));
-		total += r;
-		*more |= again;
+			return r;
+		/* its own events come and go with each fork; the naps are for ends */
+		if (order[i] != EXEUNT_SOURCE_PROCEVENTS)
+			total += r;
 	}
 	return total;
 }
@@ -128,8 +181,35 @@ static int check(struct exeunt *x)
 	for (size_t i = 0; i < ARRAY_SIZE(x->sources) && r >= 0; i++)
 		if (x->sources[i])
 			r = x->sources[i]->ops->check(x->sources[i], engine_frame, x);
+	join_checked(x->joiner, x->intake.mono_ns);
 	intake_settle(&x->intake);
 	return r;
+}
+
+/* Audit tells of exits while a rule for them is loaded, which may come and go: what it does now shows. */
+static void judge_audit(struct exeunt *x, int64_t now)
+{
+	struct engine_loop *l = &x->loop;
+	bool awaited = l->awaited_until_ns;
+
+	if (x->intake.audit_exits != l->audit_exits)
+		l->awaited_until_ns = now + AWAIT_AUDIT_NS;
+	else if (now >= l->awaited_until_ns)
+		l->awaited_until_ns = 0;
+	l->audit_exits = x->intake.audit_exits;
+	if (awaited != (l->awaited_until_ns != 0))
+		engine_update_sources(x);
+}
+
+static void tick_context(struct exeunt *x, int64_t now)
+{
+	if (!x->context)
+		return;
+	context_tick(x->context, now);
+	if (now < x->loop.boot_offset_at_ns)
+		return;
+	context_set_boot_offset(x->context, clock_ns(CLOCK_BOOTTIME) - mono_now());
+	x->loop.boot_offset_at_ns = now + BOOT_OFFSET_NS;
 }
 
 /* What was lost may have been the end of a process of which threads are kept. */
@@ -151,6 +231,8 @@ static int do_timed(struct exeunt *x, int64_t now, bool more)
 		if (r < 0)
 			return r;
 		sweep(x, now);
+		judge_audit(x, now);
+		tick_context(x, now);
 		l->check_at_ns = x->intake.lost_since_sweep ? now + CHECK_NS : 0;
 	}
 	if (l->status_at_ns && now >= l->status_at_ns) {
@@ -160,39 +242,70 @@ static int do_timed(struct exeunt *x, int64_t now, bool more)
 	return 0;
 }
 
-int loop_dispatch(struct exeunt *x)
+/* What woke us: sources, and whether a nap is over. */
+struct woken {
+	bool sources, proc_connector, timer;
+};
+
+static int look(struct exeunt *x, struct woken *w)
 {
-	struct engine_loop *l = &x->loop;
 	struct epoll_event events[EXEUNT_SOURCE_COUNT + 1];
-	int n = epoll_wait(l->epoll_fd, events, ARRAY_SIZE(events), 0), total, r;
-	bool woken = false, more;
-	int64_t now;
+	int n = epoll_wait(x->loop.epoll_fd, events, ARRAY_SIZE(events), 0);
 	uint64_t ticks;
 
 	if (n < 0)
 		return errno == EINTR ? 0 : -errno;
 	for (int i = 0; i < n; i++) {
-		if (events[i].data.ptr)
-			woken = true;
-		else if (read(l->timer_fd, &ticks, sizeof(ticks)) > 0)
-			l->timer_at_ns = 0;
+		if (!events[i].data.ptr) {
+			w->timer = read(x->loop.timer_fd, &ticks, sizeof(ticks)) > 0;
+			x->loop.timer_at_ns = 0;
+		} else if (events[i].data.ptr == x->sources[EXEUNT_SOURCE_PROCEVENTS]) {
+			w->proc_connector = true;
+		} else {
+			w->sources = true;
+		}
 	}
-	total = drain(x, woken && !l->sleeping, &more);
+	return 0;
+}
+
+static int change_mode(struct exeunt *x, const struct woken *w, int total, bool more, int64_t now)
+{
+	struct engine_loop *l = &x->loop;
+
+	if (l->sleeping && total < WAKES && !more) {
+		memset(l->wakes, 0, sizeof(l->wakes));
+		return loop_watch(x);
+	}
+	if (l->sleeping)
+		judge_prompt(x);
+	else if (w->sources && total && woken_often(l, now))
+		begin_naps(x);
+	return 0;
+}
+
+int loop_dispatch(struct exeunt *x)
+{
+	struct engine_loop *l = &x->loop;
+	struct woken w = { 0 };
+	bool more = false;
+	int total, r = look(x, &w);
+	int64_t now;
+
+	if (r < 0)
+		return r;
+	if (l->sleeping && w.proc_connector && !w.timer) {
+		r = drain_one(x, EXEUNT_SOURCE_PROCEVENTS, true, &more);
+		return MIN(r, 0);
+	}
+	total = drain(x, (w.sources || w.proc_connector) && !l->sleeping, &more);
 	if (total < 0)
 		return total;
 	now = mono_now();
-	if (total && !l->check_at_ns)
+	if ((total || w.proc_connector) && !l->check_at_ns)
 		l->check_at_ns = now + CHECK_NS;
-	if (l->sleeping && total < WAKES && !more) {
-		memset(l->wakes, 0, sizeof(l->wakes));
-		r = loop_watch(x);
-		if (r < 0)
-			return r;
-	} else if (!l->sleeping && woken && total && woken_often(l, now)) {
-		unwatch(x);
-		l->sleeping = true;
-	}
-	r = do_timed(x, now, more);
+	r = change_mode(x, &w, total, more, now);
+	if (r >= 0)
+		r = do_timed(x, now, more);
 	if (r < 0)
 		return r;
 	set_timer(l, more ? now + 1 : next_time(x, now));
@@ -209,5 +322,8 @@ int loop_drain_all(struct exeunt *x)
 		if (r < 0)
 			return r;
 	} while (more);
+	for (size_t i = 0; i < ARRAY_SIZE(x->sources); i++)
+		if (x->sources[i] && x->sources[i]->ops->finish)
+			x->sources[i]->ops->finish(x->sources[i], engine_frame, x);
 	return check(x);
 }

@@ -85,7 +85,7 @@ static int hold_frame(const struct frame *f, void *userdata)
 		return r;
 	if (f->kind != FRAME_DATA || taskstats_decode(f->data, f->len, false, &task, &used) <= 0)
 		return 0;
-	h->x->intake.taskstats_version = task.version;
+	h->x->intake.versions[EXEUNT_SOURCE_TASKSTATS] = task.version;
 	for (int i = 0; i < h->n_waiting; i++)
 		if (h->waiting[i] == task.pid)
 			h->waiting[i] = 0;

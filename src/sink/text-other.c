@@ -159,7 +159,7 @@ static void say_balance(struct sentence *s, const struct exeunt_balance *b)
 	    (unsigned long long)b->lost);
 	say_count(s, b->backfilled, "of them brought by other sources");
 	say_count(s, b->lost_output, "lost in the output");
-	say_count(s, b->filtered, "kept back by the filter");
+	say_count(s, b->filtered, "kept back");
 	say_count(s, b->amends, "amended");
 	say_count(s, b->unparsable, "unparsable");
 	say_count(s, b->evicted, "evicted");

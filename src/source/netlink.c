@@ -2,10 +2,12 @@
 /* See netlink.h. */
 #include "source/netlink.h"
 
+#include <linux/connector.h>
 #include <linux/sock_diag.h>
 #include <sys/sysinfo.h>
 
 #include "base/clock.h"
+#include "base/namespace.h"
 #include "base/util.h"
 
 #define ROUNDS 16 /* batches of one socket before another gets its turn */
@@ -22,6 +24,28 @@ int netlink_refuse(struct exeunt_source_status *status, int error, const char *r
 	status->reason = reason;
 	status->remedy = remedy;
 	return -error;
+}
+
+bool netlink_is_elsewhere(void)
+{
+	unsigned char message[NLMSG_HDRLEN + sizeof(struct cn_msg)];
+	struct nlmsghdr header = { .nlmsg_len = sizeof(message), .nlmsg_type = NLMSG_DONE };
+	struct cn_msg nobody = { .id = { .idx = UINT32_MAX, .val = UINT32_MAX } };
+	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	enum namespace_answer answer = namespace_is_initial("net");
+	_cleanup_fd_
+	int fd = -1;
+
+	if (answer != NAMESPACE_UNKNOWN)
+		return answer == NAMESPACE_OTHER;
+	fd = netlink_open(NETLINK_CONNECTOR, 0);
+	if (fd < 0)
+		return false;
+	memcpy(message, &header, sizeof(header));
+	memcpy(message + NLMSG_HDRLEN, &nobody, sizeof(nobody));
+	return sendto(fd, message, sizeof(message), 0, (struct sockaddr *)&kernel, sizeof(kernel)) <
+		       0 &&
+	       errno == ECONNREFUSED;
 }
 
 int netlink_batch_init(struct netlink_batch *b, unsigned int n, size_t stride)
@@ -149,7 +173,7 @@ static int hand_on(struct netlink_batch *b, struct source *s, struct frame *f, i
  * coalesce) the last time it was seen empty is all that is known. More than a few messages mean such a pause.
  */
 #define WOKEN_LIMIT 4
-#define WOKEN_LATENCY NS_PER_MSEC
+#define WOKEN_LATENCY (5 * NS_PER_MSEC)
 
 int netlink_channel_drain(struct netlink_channel *c, struct netlink_batch *b, struct source *s,
 			  bool woken, frame_fn fn, void *userdata, bool *more)

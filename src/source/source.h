@@ -25,12 +25,16 @@ enum audit_mode {
 struct source_options {
 	uint32_t receive_buffer; /* bytes for each socket; 0: chosen by memory and CPUs */
 	enum audit_mode audit_mode;
+	const char *pacct_mode;	 /* NULL or "auto", "off", "own", or a path */
+	const char *pacct_state; /* file that remembers how far was read; NULL: none */
+	bool pacct_force;	 /* own: take accounting from whoever has it */
 };
 
 struct source {
 	const struct source_ops *ops;
 	struct exeunt_source_status
 		*status; /* borrowed; counters and state are kept up to date there */
+	uint64_t keep_capabilities; /* mask of 1 << CAP_...: needed after open() */
 };
 
 struct source_ops {

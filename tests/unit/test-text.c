@@ -291,7 +291,7 @@ static void summaries(void **state)
 	assert_string_equal(buf, "exeunt 0.1.0, kerne");
 	r.type = EXEUNT_TYPE_STOP;
 	text_summary(&r, buf, sizeof(buf));
-	assert_string_equal(buf, "1 exit, lost 3, 5 kept back by the filter");
+	assert_string_equal(buf, "1 exit, lost 3, 5 kept back");
 	r.type = EXEUNT_TYPE_EXIT;
 	assert_int_equal(text_summary(&r, buf, sizeof(buf)), 0);
 	assert_string_equal(buf, "");

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening the sources, with privilege: which, with what, and what it means for the joiner. See exeunt.h. */
+#include "lib/engine.h"
+
+#include <linux/capability.h>
+
+#include "base/clock.h"
+#include "base/util.h"
+
+/* taskstats is opened before the others, so that what they see of the first processes it has seen too. */
+static const struct source_ops *const all_sources[] = {
+	&source_taskstats,
+	&source_procevents,
+};
+
+/* So long after its window a loss waits for what other sources bring. */
+#define HOLD_NS (2 * NS_PER_SEC)
+
+static void tell_messages(struct exeunt *x, struct source *s)
+{
+	const char *text;
+	int level;
+
+	while (s->ops->message && (text = s->ops->message(s, &level)))
+		engine_message(x, level, "%s", text);
+}
+
+/* 1: open, 0: refused, with reason and remedy in its status. */
+static int open_source(struct exeunt *x, const struct source_ops *ops,
+		       const struct source_options *options)
+{
+	struct exeunt_source_status *status = &x->status[ops->id];
+	int r = ops->open(&x->sources[ops->id], options, status);
+
+	if (r == -ENOMEM)
+		return engine_fail(x, r, "not enough memory to open %s",
+				   exeunt_source_name(ops->id));
+	if (r < 0 && x->options.sources_required)
+		return engine_fail(x, -EPERM, "%s", status->reason ? status->reason : strerror(-r));
+	if (x->sources[ops->id])
+		tell_messages(x, x->sources[ops->id]);
+	return x->sources[ops->id] != NULL;
+}
+
+static bool is_wanted(const struct exeunt *x, enum exeunt_source source)
+{
+	return !x->options.sources || (x->options.sources & EXEUNT_SOURCE_BIT(source));
+}
+
+/* The table of who is who: /proc is read when the events are listened to already. */
+static int open_context(struct exeunt *x)
+{
+	struct context_options o = {
+		.no_args = x->options.no_args,
+		.redact = x->options.redact,
+		.n_redact = x->options.n_redact,
+	};
+	size_t bad = 0;
+	int r = context_new(&x->context, &o, &bad);
+
+	if (r == -EINVAL)
+		return engine_fail(x, r, "not a regular expression: %s", x->options.redact[bad]);
+	if (r >= 0) {
+		context_set_boot_offset(x->context, clock_ns(CLOCK_BOOTTIME) - mono_now());
+		r = context_seed(x->context, mono_now());
+	}
+	if (r < 0)
+		return engine_fail(x, r, "/proc cannot be read: %s", strerror(-r));
+	x->intake.context = x->context;
+	join_set_context(x->joiner, x->context);
+	return 0;
+}
+
+void engine_update_sources(struct exeunt *x)
+{
+	uint32_t active = 0, awaited = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(x->sources); i++)
+		if (x->sources[i] && x->status[i].state == EXEUNT_STATE_OPEN)
+			active |= EXEUNT_SOURCE_BIT(i);
+	awaited |= active & EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_PACCT);
+	if (x->loop.awaited_until_ns)
+		awaited |= EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_AUDIT);
+	join_set_sources(x->joiner, active, awaited);
+	ledger_set_hold(x->ledger, active & EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_PACCT) ? HOLD_NS : 0);
+}
+
+/* Who is who is of no use without an end, and audit tells of ends only under a rule. */
+static bool tells_of_ends(const struct exeunt *x)
+{
+	return x->sources[EXEUNT_SOURCE_TASKSTATS] || x->sources[EXEUNT_SOURCE_PACCT] ||
+	       (x->sources[EXEUNT_SOURCE_AUDIT] && is_wanted(x, EXEUNT_SOURCE_AUDIT) &&
+		x->options.sources);
+}
+
+static int nothing_works(struct exeunt *x)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(all_sources); i++) {
+		const struct exeunt_source_status *s = &x->status[all_sources[i]->id];
+
+		if (s->state == EXEUNT_STATE_REFUSED && s->reason)
+			return engine_fail(x, -EPERM, "%s", s->reason);
+	}
+	return engine_fail(x, -EPERM, "none of the sources asked for tells of ends");
+}
+
+static int parse_modes(struct exeunt *x, struct source_options *o)
+{
+	(void)x;
+	(void)o;
+	return 0;
+}
+
+int exeunt_open(struct exeunt *x)
+{
+	struct source_options options = {
+		.receive_buffer = x->options.receive_buffer,
+		.pacct_mode = x->options.pacct,
+		.pacct_state = x->options.pacct_state,
+		.pacct_force = x->options.pacct_force,
+	};
+	int r = parse_modes(x, &options);
+
+	for (size_t i = 0; i < ARRAY_SIZE(all_sources) && r >= 0; i++)
+		if (is_wanted(x, all_sources[i]->id))
+			r = open_source(x, all_sources[i], &options);
+	if (r < 0)
+		return r;
+	if (!tells_of_ends(x))
+		return nothing_works(x);
+	if (x->sources[EXEUNT_SOURCE_PROCEVENTS])
+		r = open_context(x);
+	if (r < 0)
+		return r;
+	engine_update_sources(x);
+	return loop_watch(x);
+}
+
+uint64_t exeunt_capabilities(const struct exeunt *x)
+{
+	uint64_t keep = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(x->sources); i++)
+		if (x->sources[i])
+			keep |= x->sources[i]->keep_capabilities;
+	if (x->context)
+		keep |= UINT64_C(1) << CAP_SYS_PTRACE; /* /proc/PID/exe and cwd of other users */
+	return keep;
+}
