@@ -19,11 +19,13 @@
 
 #include "base/privileges.h"
 #include "base/util.h"
+#include "source/audit.h"
 #include "source/source.h"
 
 static const struct source_ops *const sources[] = {
 	&source_taskstats,
 	&source_procevents,
+	&source_audit,
 };
 
 static struct exeunt_source_status status;
@@ -71,6 +73,18 @@ static int on_frame(const struct frame *f, void *userdata)
 	return 0;
 }
 
+static void print_messages(struct source *s)
+{
+	const char *text;
+	int level;
+
+	while (s->ops->message && (text = s->ops->message(s, &level))) {
+		printf("{\"level\":%d", level);
+		print_text("message", text);
+		printf("}\n");
+	}
+}
+
 static int drain(struct source *s, bool woken)
 {
 	bool more;
@@ -81,6 +95,7 @@ static int drain(struct source *s, bool woken)
 	} while (r >= 0 && more);
 	if (r >= 0)
 		r = s->ops->check(s, on_frame, NULL);
+	print_messages(s);
 	fflush(stdout);
 	return r;
 }
@@ -107,7 +122,12 @@ static int run(struct source *s, bool only_asked, int command_fd, int signal_fd)
 		printf("{\"asked\":%zd}\n", n);
 		fflush(stdout);
 	}
-	return r < 0 ? r : drain(s, false);
+	if (r >= 0)
+		r = drain(s, false);
+	if (r >= 0 && s->ops->finish)
+		r = s->ops->finish(s, on_frame, NULL);
+	print_messages(s);
+	return r;
 }
 
 static int watch_signals(void)
@@ -133,6 +153,7 @@ int main(int argc, char **argv)
 	static const struct option longs[] = { { "rcvbuf", required_argument, NULL, 'r' },
 					       { "sleep-until-input", no_argument, NULL, 's' },
 					       { "drop", no_argument, NULL, 'd' },
+					       { "audit", required_argument, NULL, 'a' },
 					       { NULL, 0, NULL, 0 } };
 	struct source_options o = { 0 };
 	bool only_asked = false, drop = false;
@@ -144,6 +165,8 @@ int main(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		if (c == 'r')
 			o.receive_buffer = (uint32_t)strtoul(optarg, NULL, 10);
+		if (c == 'a' && audit_mode_parse(&o.audit_mode, optarg) < 0)
+			return 2;
 		only_asked |= c == 's';
 		drop |= c == 'd';
 		if (c == '?')
@@ -157,9 +180,10 @@ int main(int argc, char **argv)
 	print_status("open", r);
 	if (r < 0)
 		return 1;
-	if (drop && privileges_drop(NULL, error, sizeof(error)) < 0)
+	if (drop && privileges_drop(NULL, 0, error, sizeof(error)) < 0)
 		return 1;
-	r = run(s, only_asked, STDIN_FILENO, watch_signals());
+	r = run(s, only_asked, o.audit_mode == AUDIT_MODE_STDIN ? -1 : STDIN_FILENO,
+		watch_signals());
 	print_status("end", r);
 	ops->free(s);
 	return r < 0;
