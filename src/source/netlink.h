@@ -20,6 +20,12 @@ extern const char netlink_remedy_host[];
 int netlink_refuse(struct exeunt_source_status *status, int error, const char *reason,
 		   const char *remedy);
 
+/*
+ * True when this is not the initial network namespace. Where /proc does not tell, the kernel's end of the connector does,
+ * which exists there only; without a connector nothing is known, and the answer is false.
+ */
+bool netlink_is_elsewhere(void);
+
 /* One socket of a source. */
 struct netlink_channel {
 	int fd;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The audit source: records over netlink, beside the owner of audit or as the owner, or text from auditd.
+ *
+ * Promises never to make the host wait: beside an owner nobody waits for us, and as the owner the kernel is told to
+ * wait for nobody. Promises to change nothing unless asked to own audit, and then to put everything back, also when it
+ * is killed. Loads no rule. Keeps no capability: what has to be asked later, the keeper asks (audit_keeper.h).
+ *
+ * Loss. Multicast: what our buffer had no room for, exactly (AUDIT_CHANNEL_NETLINK). As the owner that is none: the
+ * kernel sends again what it could not deliver. In either case the kernel's own counter tells what never reached
+ * anybody (AUDIT_CHANNEL_KERNEL); it counts what its queue for an owner had no room for too, which multicast may have
+ * had, so it is not exact. Decodes nothing but the type of a record.
+ */
+#ifndef SOURCE_AUDIT_H
+#define SOURCE_AUDIT_H
+
+#include "source/source.h"
+
+/* "auto", "off", "multicast", "unicast", "stdin". Errors: -EINVAL. */
+int audit_mode_parse(enum audit_mode *ret, const char *name);
+
+/* "multicast", "unicast" or "stdin": what it is now, which may be another than was asked for. */
+const char *audit_mode_now(const struct source *s);
+
+#endif
