@@ -27,7 +27,7 @@ struct exeunt;
 
 /*
  * Called once for each record, in order of `seq`, from within exeunt_start(), exeunt_dispatch(),
- * exeunt_replay_file() or exeunt_stop(). The record is borrowed for the call. It must not call back into the handle,
+ * exeunt_replay() or exeunt_stop(). The record is borrowed for the call. It must not call back into the handle,
  * apart from exeunt_keep_back().
  * Returns 0, or a positive number that the function which called it shall return; what was read already still comes.
  */
@@ -52,12 +52,14 @@ struct exeunt_options {
 	uint32_t table_entries;	 /* bound of the table of processes that wait; 0: 32,768 */
 	int capture_fd;		 /* when capture is true: raw frames are written here, borrowed */
 	bool capture;
-	const char *audit;	 /* NULL, "auto", "off", "multicast", "unicast", "stdin" */
-	const char *pacct;	 /* NULL, "auto", "off", "own", or the path of the accounting file */
-	const char *pacct_state; /* file that remembers how far the accounting file was read; NULL: none */
-	bool pacct_force;	 /* take accounting from whoever has it */
-	bool no_args;		 /* do not read arguments */
-	const char *const *redact; /* POSIX extended patterns: what they match in arguments becomes "***" */
+	const char *audit; /* NULL, "auto", "off", "multicast", "unicast", "stdin" */
+	const char *pacct; /* NULL, "auto", "off", "own", or the path of the accounting file */
+	const char *
+		pacct_state; /* file that remembers how far the accounting file was read; NULL: none */
+	bool pacct_force;    /* take accounting from whoever has it */
+	bool no_args;	     /* do not read arguments */
+	const char *const
+		*redact; /* POSIX extended patterns: what they match in arguments becomes "***" */
 	size_t n_redact;
 	exeunt_record_fn on_record;
 	exeunt_message_fn on_message;
@@ -105,11 +107,13 @@ int exeunt_dispatch(struct exeunt *x);
 int exeunt_stop(struct exeunt *x);
 
 /*
- * Replays a file instead of the kernel: a capture, recognised by content; "-" is standard input.
- * No exeunt_open() is needed. Several calls are one stream. Damage is told by on_message and as loss records, and
- * what is good behind it is still read. Errors: -errno of open or read; -EBADMSG when it is no file that exeunt knows.
+ * Replays files instead of the kernel: captures, accounting files, audit logs, plain or gzip'ed, each recognised by its
+ * content; "-" is standard input. They become one stream, in order of when they begin. No exeunt_open() is needed.
+ * Damage is told by on_message and as loss records, and what is good behind it is still read. A file that cannot be
+ * read is told by on_message, and the others are read. Errors: that of the first such file, -errno of open or read, or
+ * -EBADMSG when it is no file that exeunt knows.
  */
-int exeunt_replay_file(struct exeunt *x, const char *path);
+int exeunt_replay(struct exeunt *x, const char *const *paths, size_t n);
 
 /* Counts something that happened to our output into the ledger, as loss records of EXEUNT_SOURCE_OUTPUT. */
 int exeunt_report_loss(struct exeunt *x, const struct exeunt_loss *loss);

@@ -6,30 +6,15 @@
 
 static const char usage[] =
 	"Usage: exeunt replay [OPTION]... FILE...\n"
-	"Show the processes that a file tells of: a capture, plain or .gz, known by its content.\n"
-	"'-' is standard input. Several files are one stream, in the order given.\n";
-
-/* A file that cannot be read does not keep the others from being read. */
-static int replay_all(struct stream *s, char **paths, int n)
-{
-	int status = CMD_DONE;
-
-	for (int i = 0; i < n && !stream_is_done(s); i++) {
-		int r = exeunt_replay_file(s->x, paths[i]);
-
-		if (r < 0) {
-			cmd_error("%s", exeunt_error(s->x));
-			status = CMD_FAILED;
-		}
-		if (output_error(s->output) == EPIPE)
-			break;
-	}
-	return status;
-}
+	"Show the processes that files tell of: captures, accounting files (all versions, either byte\n"
+	"order), audit logs; plain or .gz, known by their content. '-' is standard input.\n"
+	"Several files are one stream, put in order by when they begin.\n";
 
 static int replay(struct stream *s, char **paths, int n)
 {
-	int status = replay_all(s, paths, n), finished;
+	int status = exeunt_replay(s->x, (const char *const *)paths, (size_t)n) < 0 ? CMD_FAILED
+										    : CMD_DONE;
+	int finished;
 
 	if (output_error(s->output) == EPIPE)
 		return CMD_DONE;

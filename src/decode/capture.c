@@ -16,12 +16,13 @@
 
 size_t capture_write_info(char *buf, const struct capture_info *info)
 {
-	int n = snprintf(buf, CAPTURE_INFO_MOST,
-			 VERSION_LINE
-			 "byte_order %s\nhost %s\nboot_id %s\nkernel %s\ndelay_accounting %d\n"
-			 "started_ns %" PRId64 "\n\n",
-			 HOST_IS_LITTLE ? "little" : "big", info->host, info->boot_id, info->kernel,
-			 info->delay_accounting, info->started_ns);
+	int n = snprintf(
+		buf, CAPTURE_INFO_MOST,
+		VERSION_LINE
+		"byte_order %s\nhost %s\nboot_id %s\nkernel %s\ndelay_accounting %d\nsources %u\n"
+		"started_ns %" PRId64 "\n\n",
+		HOST_IS_LITTLE ? "little" : "big", info->host, info->boot_id, info->kernel,
+		info->delay_accounting, info->sources, info->started_ns);
 
 	return (size_t)n;
 }
@@ -91,6 +92,8 @@ static int take_key(struct capture_info *info, const char *line, size_t len)
 		take_text(info->kernel, sizeof(info->kernel), value, n);
 	else if (KEY("delay_accounting"))
 		info->delay_accounting = atoi(number) != 0;
+	else if (KEY("sources"))
+		info->sources = (uint32_t)strtoul(number, NULL, 10);
 	else if (KEY("started_ns"))
 		info->started_ns = strtoll(number, NULL, 10);
 #undef KEY
@@ -102,6 +105,7 @@ int capture_read_info(const void *data, size_t len, struct capture_info *info, s
 	const char *start = data, *p = start, *end = start + len;
 
 	memset(info, 0, sizeof(*info));
+	info->sources = EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_TASKSTATS);
 	if (!capture_is(data, len))
 		return -EBADMSG;
 	for (bool first = true;; first = false) {

@@ -27,6 +27,7 @@ struct capture_info {
 	char boot_id[64];
 	char kernel[128];
 	bool delay_accounting;
+	uint32_t sources;   /* mask of those that were open */
 	int64_t started_ns; /* CLOCK_REALTIME */
 };
 

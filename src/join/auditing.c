@@ -38,48 +38,66 @@ static bool tells_end(const struct audit_event *e)
 	return e->kind == AUDIT_EVENT_SECCOMP && audit_event_has(e, AUDIT_HAS_SIG) && e->sig;
 }
 
-struct packer {
-	char *at;
-};
-
-static void pack(struct packer *k, struct exeunt_bytes *to, const struct exeunt_bytes *from)
+/* Copies bytes to *at, which moves on. */
+static struct exeunt_bytes pack(char **at, const struct exeunt_bytes *from)
 {
-	memcpy(k->at, from->data, from->len);
-	*to = (struct exeunt_bytes){ k->at, from->len };
-	k->at += from->len;
+	struct exeunt_bytes to = { *at, from->len };
+
+	memcpy(*at, from->data, from->len);
+	*at += from->len;
+	return to;
 }
 
-#define TEXTS(X)                          \
-	X(EXE, exe, EXE_PATH, exe_path)   \
-	X(TTY, tty, TTY, tty)             \
-	X(SUBJ, subj, SUBJECT, subject)   \
-	X(KEY, key, AUDIT_KEY, audit_key) \
-	X(AUID_NAME, auid_name, LOGIN_USER, login_user)
+#define TEXTS(X)                                        \
+	X(EXE, exe, EXE_PATH, exe_path)                 \
+	X(CWD, cwd, CWD, cwd)                           \
+	X(TTY, tty, TTY, tty)                           \
+	X(SUBJ, subj, SUBJECT, subject)                 \
+	X(KEY, key, AUDIT_KEY, audit_key)               \
+	X(AUID_NAME, auid_name, LOGIN_USER, login_user) \
+	X(UID_NAME, uid_name, USER, user)               \
+	X(GID_NAME, gid_name, GROUP, group)
 
-/* The strings of an event live as long as the call; the record's have to live as long as the process. */
-static char *take_texts(struct exeunt_record *r, const struct audit_event *e)
+static size_t size_of_texts(const struct audit_event *e)
 {
 	size_t size = 1;
-	struct packer k;
-	char *text;
 
 #define SIZE(has, member, field, to)             \
 	if (audit_event_has(e, AUDIT_HAS_##has)) \
 		size += e->member.len;
 	TEXTS(SIZE)
 #undef SIZE
-	text = malloc(size);
-	if (!text)
+	if (!audit_event_has(e, AUDIT_HAS_ARGS))
+		return size;
+	for (uint32_t i = 0; i < e->n_args; i++)
+		size += sizeof(e->args[0]) + e->args[i].len;
+	return size;
+}
+
+/* The strings of an event live as long as the call; the record's have to live as long as the process. */
+static void *take_texts(struct exeunt_record *r, const struct audit_event *e)
+{
+	struct exeunt_bytes *args = malloc(size_of_texts(e));
+	char *at = (char *)args;
+
+	if (!args)
 		return NULL;
-	k.at = text;
+	if (audit_event_has(e, AUDIT_HAS_ARGS)) {
+		at += e->n_args * sizeof(*args);
+		for (uint32_t i = 0; i < e->n_args; i++)
+			args[i] = pack(&at, &e->args[i]);
+		r->args = args;
+		r->n_args = e->n_args;
+		field_set(r, EXEUNT_F_ARGS);
+	}
 #define TAKE_TEXT(has, member, field, to)          \
 	if (audit_event_has(e, AUDIT_HAS_##has)) { \
-		pack(&k, &r->to, &e->member);      \
+		r->to = pack(&at, &e->member);     \
 		field_set(r, EXEUNT_F_##field);    \
 	}
 	TEXTS(TAKE_TEXT)
 #undef TAKE_TEXT
-	return text;
+	return args;
 }
 
 #define NUMBERS(X)                            \
@@ -110,7 +128,7 @@ static void take_how(struct exeunt_record *r, const struct audit_event *e)
 }
 
 /* The record as audit alone would have it. *text becomes what its strings point to. */
-static void to_record(const struct audit_event *e, struct exeunt_record *r, char **text)
+static void to_record(const struct audit_event *e, struct exeunt_record *r, void **text)
 {
 	memset(r, 0, sizeof(*r));
 	r->pid = e->pid;
@@ -176,7 +194,7 @@ static uint32_t leading(const struct joiner *j)
 }
 
 static void add_process(struct joiner *j, const struct audit_event *e, struct exeunt_record *r,
-			char **text, const struct frame *f)
+			void **text, const struct frame *f)
 {
 	struct process *p = joiner_add(j, e->pid, f);
 
@@ -189,6 +207,7 @@ static void add_process(struct joiner *j, const struct audit_event *e, struct ex
 	p->audit_ns = e->time_ns;
 	p->record = *r;
 	p->text = TAKE(*text);
+	p->args_are_title = e->flags & AUDIT_EVENT_ARGS_TITLE;
 	p->single = true;
 	p->start_high_ns = f->mono_ns - (f->real_ns - e->time_ns);
 	table_move(j->table, p, leading(j) == BIT_AUDIT ? PROCESS_ENDING : PROCESS_ALONE);
@@ -198,7 +217,7 @@ static void add_process(struct joiner *j, const struct audit_event *e, struct ex
 void join_audit(struct joiner *j, const struct audit_event *e, const struct frame *f)
 {
 	_cleanup_free_
-	char *text = NULL;
+	void *text = NULL;
 	struct exeunt_record r;
 	struct process *p;
 
@@ -212,6 +231,8 @@ void join_audit(struct joiner *j, const struct audit_event *e, const struct fram
 	}
 	p->sources |= BIT_AUDIT;
 	p->audit_ns = e->time_ns;
+	p->args_are_title =
+		!exeunt_has(&p->record, EXEUNT_F_ARGS) && (e->flags & AUDIT_EVENT_ARGS_TITLE);
 	p->text = TAKE(text); /* an entry has text from audit alone, and this is its first */
 	if (e->kind == AUDIT_EVENT_EXIT && audit_event_has(e, AUDIT_HAS_CODE))
 		verdict_add_audit(&p->verdict, e->code);

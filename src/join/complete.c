@@ -45,6 +45,10 @@ void complete_from_context(struct joiner *j, struct process *p, int64_t now_ns)
 		refine_times(j, p, e->start_ns);
 	p->sources |= BIT_PROCEVENTS & j->active;
 	r->sources = p->sources;
+	if (p->args_are_title && e->args)
+		field_clear(
+			r,
+			EXEUNT_F_ARGS); /* what was given at exec is better than what was made of it */
 	context_to_record(e, r);
 	context_release(j->context, e, now_ns);
 }

@@ -239,8 +239,10 @@ static void merge(struct joiner *j, struct process *p, struct process *alone)
 		memcpy(p->tty, alone->tty, sizeof(p->tty));
 		alone->record.tty.data = p->tty;
 	}
-	if (alone->text)
+	if (alone->text) {
 		p->text = TAKE(alone->text);
+		p->args_are_title = alone->args_are_title;
+	}
 	record_fill(&p->record, &alone->record);
 	table_remove(j->table, alone);
 }

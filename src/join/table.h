@@ -42,7 +42,8 @@ struct process {
 	struct pacct_exit pacct; /* with the bit of pacct in `sources` */
 	int64_t audit_ns;	 /* real time of audit's record, with its bit in `sources` */
 	char tty[16];		 /* what record.tty points to */
-	char *text;		 /* what other strings of the record point to, or NULL */
+	void *text;		 /* what other strings of the record point to, or NULL */
+	bool args_are_title;	 /* audit's PROCTITLE: what the process made of them */
 	struct exeunt_record record;
 };
 

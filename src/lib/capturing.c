@@ -34,7 +34,13 @@ static void write_all(struct exeunt *x, struct iovec *iov, int n)
 void capturing_begin(struct exeunt *x)
 {
 	char buf[CAPTURE_INFO_MOST];
-	struct iovec iov = { buf, capture_write_info(buf, &x->info) };
+	struct iovec iov = { buf, 0 };
+
+	x->info.sources = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(x->sources); i++)
+		if (x->sources[i])
+			x->info.sources |= EXEUNT_SOURCE_BIT(i);
+	iov.iov_len = capture_write_info(buf, &x->info);
 
 	write_all(x, &iov, 1);
 }

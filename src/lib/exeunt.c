@@ -44,13 +44,13 @@ static void add_names(struct exeunt *x, struct exeunt_record *r)
 
 	if (!x->users)
 		return;
-	if (exeunt_has(r, EXEUNT_F_UID)) {
+	if (exeunt_has(r, EXEUNT_F_UID) && !exeunt_has(r, EXEUNT_F_USER)) {
 		r->user.data = users_name(x->users, r->uid, x->intake.mono_ns, &len);
 		r->user.len = (uint32_t)len;
 		if (len)
 			field_set(r, EXEUNT_F_USER);
 	}
-	if (exeunt_has(r, EXEUNT_F_GID)) {
+	if (exeunt_has(r, EXEUNT_F_GID) && !exeunt_has(r, EXEUNT_F_GROUP)) {
 		r->group.data = users_group(x->users, r->gid, x->intake.mono_ns, &len);
 		r->group.len = (uint32_t)len;
 		if (len)
@@ -130,7 +130,7 @@ static void read_host(struct capture_info *info)
 
 static void about_file(void *userdata, const char *text)
 {
-	engine_message(userdata, 4, "%s: %s", exeunt_source_name(EXEUNT_SOURCE_PACCT), text);
+	engine_message(userdata, 4, "%s", text);
 }
 
 static int init(struct exeunt *x)

@@ -10,6 +10,8 @@ static void on_event(const struct audit_event *e, void *userdata)
 {
 	struct intake *in = userdata;
 
+	if (in->from_file)
+		in->real_ns = e->time_ns;
 	if (e->flags & AUDIT_EVENT_INCOMPLETE && e->kind != AUDIT_EVENT_EXIT)
 		return; /* half of an execution is not told as a whole one; an exit is one record */
 	if (e->kind == AUDIT_EVENT_LOGIN && in->context && audit_event_has(e, AUDIT_HAS_PID) &&
@@ -34,7 +36,9 @@ static int on_line(const char *line, size_t len, unsigned int flags, void *userd
 
 static int begin(struct intake *in)
 {
-	struct audit_assemble_options o = { .on_event = on_event, .userdata = in };
+	struct audit_assemble_options o = { .event_clock = in->from_file,
+					    .on_event = on_event,
+					    .userdata = in };
 	int r = audit_assemble_new(&in->audit, &o);
 
 	if (r < 0)

@@ -9,6 +9,8 @@ static int on_exit_record(const struct pacct_exit *e, void *userdata)
 	struct intake *in = userdata;
 
 	in->versions[EXEUNT_SOURCE_PACCT] = e->version;
+	if (in->from_file)
+		in->real_ns = ((int64_t)e->btime_s + (int64_t)(e->etime_us / 1000000)) * NS_PER_SEC;
 	if (unlikely(in->n_own) && (e->present & PACCT_HAS_PID) &&
 	    intake_take_own(in, (int32_t)e->pid, EXEUNT_SOURCE_PACCT))
 		return 0;
@@ -19,9 +21,10 @@ static int on_exit_record(const struct pacct_exit *e, void *userdata)
 static void on_damage(uint64_t offset, uint64_t bytes, enum pacct_damage damage, void *userdata)
 {
 	struct intake *in = userdata;
-	char text[128];
+	char text[512];
 
-	snprintf(text, sizeof(text), "%llu bytes at offset %llu are no accounting record: %s",
+	snprintf(text, sizeof(text), "%s%s%s%llu bytes at offset %llu are no accounting record: %s",
+		 in->name ? "'" : "", in->name ? in->name : "", in->name ? "': " : "",
 		 (unsigned long long)bytes, (unsigned long long)offset, pacct_damage_text(damage));
 	if (in->message)
 		in->message(in->userdata, text);

@@ -35,6 +35,8 @@ struct intake {
 	struct context *context; /* borrowed; NULL: none */
 	intake_message_fn message;
 	void *userdata;
+	bool from_file;	  /* times are those of the records */
+	const char *name; /* of the file, for messages; NULL: none */
 	bool delay_accounting;
 	int versions[EXEUNT_SOURCE_COUNT]; /* of the kernel's structs and formats, as last seen */
 	int64_t mono_ns, real_ns;	   /* of the latest frame */

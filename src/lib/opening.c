@@ -6,11 +6,13 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "source/audit.h"
 
 /* taskstats is opened before the others, so that what they see of the first processes it has seen too. */
 static const struct source_ops *const all_sources[] = {
 	&source_taskstats,
 	&source_procevents,
+	&source_audit,
 };
 
 /* So long after its window a loss waits for what other sources bring. */
@@ -106,8 +108,8 @@ static int nothing_works(struct exeunt *x)
 
 static int parse_modes(struct exeunt *x, struct source_options *o)
 {
-	(void)x;
-	(void)o;
+	if (x->options.audit && audit_mode_parse(&o->audit_mode, x->options.audit) < 0)
+		return engine_fail(x, -EINVAL, "audit: there is no mode '%s'", x->options.audit);
 	return 0;
 }
 

@@ -1,238 +1,147 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files instead of the kernel: each is known by how it begins, and its frames go in by the same door as live ones.
- * Damage costs what is damaged: it is told with its offset, counted as a loss, and reading goes on behind it.
+ * Files instead of the kernel: each is known by how it begins, several are put in order by when they begin, and what is
+ * in them goes in by the same door as what is live.
  */
-#include "lib/engine.h"
+#include "lib/replay.h"
 
-#include "base/input.h"
 #include "base/util.h"
 
-/* A replay has no self-test and no sources to open; its start is when its first file began. */
-static void start_replay(struct exeunt *x)
+/* What files exeunt knows; a new kind is a line here. */
+static const struct replay_format *const formats[] = { &replay_capture, &replay_audit,
+						       &replay_pacct };
+
+#define HEAD_BYTES INPUT_PEEK_MAX
+
+void replay_start(struct exeunt *x, int64_t started_ns, uint32_t sources)
 {
+	for (size_t s = 0; s < ARRAY_SIZE(x->status); s++)
+		if (sources & EXEUNT_SOURCE_BIT(s))
+			x->status[s].state = EXEUNT_STATE_OPEN;
+	join_flush(x->joiner); /* of a file before, whose sources may have been others */
+	join_set_sources(x->joiner, sources, sources & EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_PACCT));
 	if (x->started)
 		return;
 	x->started = true;
-	x->started_ns = x->intake.real_ns = x->info.started_ns;
+	x->started_ns = x->intake.real_ns = started_ns;
 	engine_emit_status(x, EXEUNT_TYPE_START);
 }
 
-/* Names of users and groups are those of the host that the file is from; elsewhere they would be wrong. */
-static void take_info(struct exeunt *x, const struct capture_info *info)
+ssize_t replay_next(struct exeunt *x, struct input *in, const uint8_t **data)
 {
-	if (strcmp(info->host, x->info.host)) {
-		users_free(x->users);
-		x->users = NULL;
-	}
-	x->info = *info;
-	x->intake.delay_accounting = info->delay_accounting;
-	x->status[EXEUNT_SOURCE_TASKSTATS].state = EXEUNT_STATE_OPEN;
-}
-
-/* Bytes that were read and not yet understood: the rest of a chunk, with the next one behind it. */
-struct rest {
-	unsigned char *data;
-	size_t start, end, size;
-	uint64_t offset; /* in the file, of data[start] */
-};
-
-static int append(struct rest *rest, const uint8_t *data, size_t len)
-{
-	size_t have = rest->end - rest->start;
-
-	if (have)
-		memmove(rest->data, rest->data + rest->start, have);
-	rest->start = 0;
-	rest->end = have;
-	if (have + len > rest->size) {
-		unsigned char *grown = realloc(rest->data, have + len);
-
-		if (!grown)
-			return -ENOMEM;
-		rest->data = grown;
-		rest->size = have + len;
-	}
-	memcpy(rest->data + have, data, len);
-	rest->end += len;
-	return 0;
-}
-
-/* Returns 1, 0 at the end, or an error that was told. */
-static int read_more(struct exeunt *x, struct input *in, struct rest *rest)
-{
-	const uint8_t *data;
 	ssize_t n;
-	int r;
 
 	do
-		n = input_next(in, &data);
+		n = input_next(in, data);
 	while (n == -EINTR);
 	if (n < 0)
 		return engine_fail(x, n == -EBADMSG ? -EIO : (int)n, "%s", input_error(in));
-	if (n == 0)
-		return 0;
-	r = append(rest, data, (size_t)n);
-	return r < 0 ? engine_fail(x, r, "not enough memory to read '%s'", input_name(in)) : 1;
+	return n;
 }
 
-static void skip(struct rest *rest, size_t n)
+static const struct replay_format *recognise(const void *head, size_t len, bool whole)
 {
-	rest->start += n;
-	rest->offset += n;
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (formats[i]->is(head, len, whole))
+			return formats[i];
+	return NULL;
 }
 
-static int capture_head(struct exeunt *x, struct input *in, struct rest *rest)
-{
-	struct capture_info info;
-	size_t used;
-	int r, more;
+struct file {
+	const char *path;
+	struct input *in;
+	const struct replay_format *format;
+	int64_t first_ns;
+	size_t place; /* in the command: keeps the order of files that do not say when they began */
+};
 
-	do {
-		more = read_more(x, in, rest);
-		if (more < 0)
-			return more;
-		r = capture_read_info(rest->data, rest->end, &info, &used);
-	} while (r == 0 && more);
-	if (r == -EPROTONOSUPPORT)
+static int open_file(struct exeunt *x, struct file *f)
+{
+	const uint8_t *head;
+	ssize_t len;
+	int r = input_open(&f->in, f->path);
+
+	if (r < 0)
+		return engine_fail(x, r, "cannot read '%s': %s", f->path, strerror(-r));
+	len = input_peek(f->in, HEAD_BYTES, &head);
+	if (len < 0)
+		return engine_fail(x, (int)len, "%s", input_error(f->in));
+	if (!len)
+		return engine_fail(x, -EBADMSG, "'%s' is empty", input_name(f->in));
+	f->format = recognise(head, (size_t)len, (size_t)len < HEAD_BYTES);
+	if (!f->format)
 		return engine_fail(
-			x, r,
-			"'%s' is a capture by another version, or from a machine of other byte order",
-			input_name(in));
-	if (r <= 0)
-		return engine_fail(x, -EBADMSG, "'%s': the head of the capture is damaged",
-				   input_name(in));
-	skip(rest, used);
-	take_info(x, &info);
-	start_replay(x);
+			x, -EBADMSG,
+			"'%s' is no file that exeunt knows: at offset 0 there is no capture, no accounting record "
+			"and no audit record",
+			input_name(f->in));
+	f->first_ns = f->format->first_ns(head, (size_t)len);
 	return 0;
 }
 
-static int take_frame(struct exeunt *x, const struct frame *f)
+static int by_time(const void *a, const void *b)
 {
-	struct exeunt_source_status *st = &x->status[f->source];
+	const struct file *x = a, *y = b;
 
-	if (f->kind == FRAME_DATA) {
-		st->messages++;
-		st->bytes += f->len;
-	} else if (f->kind == FRAME_LOST && f->len >= 8) {
-		st->lost += load_u64(f->data);
-	}
-	return intake_frame(&x->intake, f);
+	if (x->first_ns != y->first_ns)
+		return x->first_ns < y->first_ns ? -1 : 1;
+	return x->place < y->place ? -1 : 1;
 }
 
-/* One report for a damaged region, however many steps it takes to find its end. */
-struct damage {
-	uint64_t offset, bytes;
-};
-
-static void tell_damage(struct exeunt *x, const struct input *in, struct damage *d)
+/* Reads the beginnings, and closes again what waits for its turn: there may be more files than descriptors. */
+static int look_at(struct exeunt *x, struct file *files, const char *const *paths, size_t n)
 {
-	struct exeunt_loss loss = {
-		.source = EXEUNT_SOURCE_TASKSTATS,
-		.cause = EXEUNT_LOSS_UNPARSABLE,
-		.count = 1,
-		.exact = false,
-		.cpu = -1,
-		.window_start_ns = x->intake.real_ns,
-		.window_end_ns = x->intake.real_ns,
-	};
+	int failed = 0;
 
-	if (!d->bytes)
-		return;
-	engine_message(x, 4, "'%s': %llu bytes at offset %llu are damaged or cut off",
-		       input_name(in), (unsigned long long)d->bytes, (unsigned long long)d->offset);
-	ledger_lose(x->ledger, &loss);
-	d->bytes = 0;
-}
+	for (size_t i = 0; i < n; i++) {
+		struct file *f = &files[i];
+		int r;
 
-/* Returns 1 and the frame; 0 at the end; -EBADMSG for damage of *used bytes; or an error that was told. */
-static int next_frame(struct exeunt *x, struct input *in, struct rest *rest, struct frame *f,
-		      size_t *used)
-{
-	for (;;) {
-		int r = capture_read_frame(rest->data + rest->start, rest->end - rest->start, f,
-					   used);
-
-		if (r)
-			return r;
-		r = read_more(x, in, rest);
-		if (r < 0)
-			return r;
-		*used = rest->end - rest->start;
-		if (r == 0)
-			return *used ? -EBADMSG : 0; /* cut off within a frame, or just the end */
-	}
-}
-
-static int replay_frames(struct exeunt *x, struct input *in, struct rest *rest)
-{
-	struct damage damage = { 0 };
-	int r = capture_head(x, in, rest);
-
-	while (r >= 0 && !x->stop_value) {
-		struct frame f;
-		size_t used;
-
-		r = next_frame(x, in, rest, &f, &used);
-		if (r == 0 || (r < 0 && r != -EBADMSG))
-			break;
-		if (r == -EBADMSG) {
-			if (!damage.bytes)
-				damage.offset = rest->offset;
-			damage.bytes += used;
-			r = 0;
-		} else {
-			tell_damage(x, in, &damage);
-			r = take_frame(x, &f);
+		*f = (struct file){ .path = paths[i], .place = i };
+		r = open_file(x, f);
+		if (r < 0) {
+			engine_message(x, 3, "%s", x->error);
+			failed = failed ? failed : r;
+			f->format = NULL;
 		}
-		skip(rest, used);
+		/* standard input cannot be opened again */
+		if (!f->format || (n > 1 && strcmp(f->path, "-")))
+			input_close(TAKE(f->in));
 	}
-	tell_damage(x, in, &damage);
-	return r;
+	return failed;
 }
 
-static int replay_capture(struct exeunt *x, struct input *in)
+static int replay_one(struct exeunt *x, struct file *f)
 {
-	struct rest rest = { 0 };
-	int r = replay_frames(x, in, &rest);
+	int r = 0;
 
-	free(rest.data);
-	return r;
-}
-
-/* What files exeunt knows; a new format is a line here. */
-static const struct format {
-	bool (*is)(const void *data, size_t len);
-	int (*replay)(struct exeunt *x, struct input *in);
-} formats[] = {
-	{ capture_is, replay_capture },
-};
-
-#define RECOGNISE 4096
-
-static int replay_input(struct exeunt *x, struct input *in)
-{
-	const uint8_t *data;
-	ssize_t len = input_peek(in, RECOGNISE, &data);
-
-	if (len < 0)
-		return engine_fail(x, (int)len, "%s", input_error(in));
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		if (formats[i].is(data, (size_t)len))
-			return formats[i].replay(x, in);
-	return engine_fail(x, -EBADMSG, "'%s' is %s", input_name(in),
-			   len ? "no file that exeunt knows: it reads captures" : "empty");
-}
-
-int exeunt_replay_file(struct exeunt *x, const char *path)
-{
-	struct input *in;
-	int r = input_open(&in, path);
-
+	if (!f->in)
+		r = open_file(x, f);
+	if (r >= 0)
+		r = f->format->replay(x, f->in);
 	if (r < 0)
-		return engine_fail(x, r, "cannot read '%s': %s", path, strerror(-r));
-	r = replay_input(x, in);
-	input_close(in);
-	return r < 0 ? r : x->stop_value;
+		engine_message(x, 3, "%s", x->error);
+	input_close(TAKE(f->in));
+	return r;
+}
+
+int exeunt_replay(struct exeunt *x, const char *const *paths, size_t n)
+{
+	_cleanup_free_
+	struct file *files = calloc(n ? n : 1, sizeof(*files));
+	int failed;
+
+	if (!files)
+		return -ENOMEM;
+	x->intake.from_file = true;
+	failed = look_at(x, files, paths, n);
+	qsort(files, n, sizeof(*files), by_time);
+	for (size_t i = 0; i < n; i++) {
+		int r = files[i].format && !x->stop_value ? replay_one(x, &files[i]) : 0;
+
+		failed = failed ? failed : r;
+	}
+	for (size_t i = 0; i < n; i++)
+		input_close(files[i].in);
+	return failed ? failed : x->stop_value;
 }

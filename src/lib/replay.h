@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of replaying, for the files of lib/ that make it up: one for each kind of file. */
+#ifndef LIB_REPLAY_H
+#define LIB_REPLAY_H
+
+#include "base/input.h"
+#include "lib/engine.h"
+
+struct replay_format {
+	const char *name;
+	/* `whole`: there is no more than `len` bytes. */
+	bool (*is)(const void *head, size_t len, bool whole);
+	/* When the first thing in it happened, ns since 1970, to put several files in order; 0: it does not say. */
+	int64_t (*first_ns)(const void *head, size_t len);
+	/* Returns 0, or an error that was told with engine_fail(). */
+	int (*replay)(struct exeunt *x, struct input *in);
+};
+
+extern const struct replay_format replay_capture, replay_pacct, replay_audit;
+
+/* The start record, once; the time is that of the file. Sources: those that the file is of. */
+void replay_start(struct exeunt *x, int64_t started_ns, uint32_t sources);
+
+/* The next chunk, signals left out. Returns its size, 0 at the end, or an error that was told. */
+ssize_t replay_next(struct exeunt *x, struct input *in, const uint8_t **data);
+
+#endif
