@@ -256,8 +256,9 @@ struct exeunt_record {
 	int32_t thread_id; /* only _THREAD: taskstats ac_pid */
 	/* Start on CLOCK_MONOTONIC in ns as first estimated; names the process together with boot id and pid. */
 	uint64_t entity_start_ns;
-	char comm[16]; /* the leader's task->comm, at most 15 bytes, raw; NUL behind */
-	char thread_name[16];
+	char comm
+		[20]; /* the leader's task->comm, raw, NUL behind: 15 bytes from taskstats, 16 from old accounting files */
+	char thread_name[20];
 	struct exeunt_bytes exe_path;
 	uint64_t exe_dev; /* taskstats ac_exe_dev: huge_encode_dev() */
 	uint64_t exe_inode;

@@ -21,8 +21,8 @@ static void set_who(const struct pacct_exit *e, struct exeunt_record *r)
 		field_set(r, EXEUNT_F_UID);
 		field_set(r, EXEUNT_F_GID);
 	}
-	/* Linux never fills more than 15; a longer name is another writer's, and kept as far as there is room. */
-	memcpy(r->comm, e->comm, MIN((size_t)e->comm_len, sizeof(r->comm) - 1));
+	/* Linux never fills more than 15; a name of 16 is another writer's */
+	memcpy(r->comm, e->comm, e->comm_len);
 	field_set(r, EXEUNT_F_COMM);
 	if (e->present & PACCT_HAS_TTY) {
 		r->tty.data = e->tty_text;

@@ -57,7 +57,7 @@ static void take_program(const struct context_entry *e, struct exeunt_record *r)
 		r->n_args = e->args->n_parts;
 	}
 	if (take(e, CONTEXT_COMM, r, EXEUNT_F_COMM))
-		memcpy(r->comm, e->comm, sizeof(r->comm));
+		memcpy(r->comm, e->comm, sizeof(e->comm));
 }
 
 /* It called exec, says the kernel, and no EXEC came: what the entry has is its parent's. */

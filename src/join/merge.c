@@ -117,7 +117,7 @@ void merge_identity(struct exeunt_record *r, const struct task_exit *t, bool nam
 	r->pid = t->tgid ? t->tgid : t->pid;
 	field_set(r, EXEUNT_F_PID);
 	if (names || !exeunt_has(r, EXEUNT_F_COMM)) {
-		memcpy(r->comm, t->comm, sizeof(r->comm));
+		memcpy(r->comm, t->comm, sizeof(t->comm));
 		field_set(r, EXEUNT_F_COMM);
 	}
 	if (names) {

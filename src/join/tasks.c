@@ -41,7 +41,7 @@ static void emit_thread(struct joiner *j, const struct task_exit *t, const struc
 	r.elapsed_us = t->etime_us;
 	r.creation_time_ns = r.exit_time_ns - merge_elapsed_ns(t->etime_us);
 	r.thread_id = t->pid;
-	memcpy(r.thread_name, t->comm, sizeof(r.thread_name));
+	memcpy(r.thread_name, t->comm, sizeof(t->comm));
 	field_set(&r, EXEUNT_F_THREAD_ID);
 	field_set(&r, EXEUNT_F_THREAD_NAME);
 	if (t->pid != t->tgid)

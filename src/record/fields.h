@@ -17,7 +17,7 @@ enum field_kind {
 	FIELD_TIME, /* int64_t, ns since 1970 UTC */
 	FIELD_BOOL,
 	FIELD_BYTES,	   /* struct exeunt_bytes */
-	FIELD_COMM,	   /* char[16], NUL-terminated */
+	FIELD_COMM,	   /* char[20], NUL-terminated */
 	FIELD_ARGS,	   /* const struct exeunt_bytes * with n_args */
 	FIELD_SIGNAL_NAME, /* derived from exit_signal */
 	FIELD_CAUSE,	   /* enum exeunt_cause as text */

@@ -157,7 +157,7 @@ static char *put_line(struct json *j, const struct plan *plan, const struct exeu
 			p = put_text(p, s->field, b->data, b->len);
 			continue;
 		case FIELD_COMM:
-			p = put_text(p, s->field, v, strnlen(v, 16));
+			p = put_text(p, s->field, v, strnlen(v, sizeof(r->comm)));
 			continue;
 		case STEP_END:
 			return p;

@@ -109,7 +109,7 @@ static void comm_without_nul(void **state)
 	memset(r.comm, 'c', sizeof(r.comm));
 	memset(r.thread_name, 'd', sizeof(r.thread_name));
 	field_set(&r, EXEUNT_F_COMM);
-	assert_true(passes("comm == 'cccccccccccccccc'", &r));
+	assert_true(passes("comm == 'cccccccccccccccccccc'", &r));
 }
 
 static void arguments_are_a_list_and_a_line(void **state)

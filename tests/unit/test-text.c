@@ -117,7 +117,7 @@ static void nothing_known(void **state)
 	field_set(&r, EXEUNT_F_COMM);
 	memset(r.comm, 'c', sizeof(r.comm));
 	assert_non_null(strstr(at_width(200, &r), " 1000 "));
-	assert_non_null(strstr(at_width(200, &r), " cccccccccccccccc\n"));
+	assert_non_null(strstr(at_width(200, &r), " cccccccccccccccccccc\n"));
 }
 
 static void expect_status(const struct exeunt_record *r, const char *want)
