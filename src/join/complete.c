@@ -43,8 +43,6 @@ void complete_from_context(struct joiner *j, struct process *p, int64_t now_ns)
 		return;
 	if (e->flags & CONTEXT_BORN)
 		refine_times(j, p, e->start_ns);
-	p->sources |= BIT_PROCEVENTS & j->active;
-	r->sources = p->sources;
 	if (p->args_are_title && e->args)
 		field_clear(
 			r,

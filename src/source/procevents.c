@@ -4,13 +4,16 @@
  * had no room for is counted exactly (SO_MEMINFO), and that the kernel is told when it need not make events for us any
  * more. Decodes nothing but the acknowledgement.
  *
- * Since 6.6 a listener may name the events that it wants. We name none: fork, exec, exit and the changes of ids and
- * names are all but a few of them, and without a filter the per-CPU numbers have no gaps but for losses.
+ * Births, executions and changes of ids and names are wanted; ends are not, for other sources tell of them with more, nor
+ * are threads. A socket filter leaves them out before they are copied, which works on every kernel, where naming the
+ * events wanted does only since 6.6, and cannot tell a thread from a process.
  */
 #include "source/source.h"
 
+#include <arpa/inet.h>
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
+#include <linux/filter.h>
 #include <poll.h>
 #include <sys/epoll.h>
 
@@ -144,6 +147,32 @@ static int await_answer(int fd, uint32_t ack)
 	return -ETIME;
 }
 
+/* Where struct proc_event lies in the datagram, and what of it the filter looks at. */
+#define AT_WHAT (NLMSG_HDRLEN + sizeof(struct cn_msg))
+#define AT_CHILD_PID (AT_WHAT + offsetof(struct proc_event, event_data.fork.child_pid))
+#define AT_CHILD_TGID (AT_WHAT + offsetof(struct proc_event, event_data.fork.child_tgid))
+
+/* The filter machine reads numbers as of the network; those of the message are the host's. */
+static int leave_out_ends(int fd)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_WHAT),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_EXIT), 8, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_COREDUMP), 7, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_PTRACE), 6, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_FORK), 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_CHILD_PID),
+		BPF_STMT(BPF_MISC | BPF_TAX, 0),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_CHILD_TGID),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	const struct sock_fprog program = { ARRAY_SIZE(code), code };
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) ? -errno : 0;
+}
+
 static int listen_to_kernel(struct procevents_source *s, const struct source_options *o)
 {
 	uint32_t bytes = o->receive_buffer ? o->receive_buffer : netlink_choose_buffer(1);
@@ -156,6 +185,8 @@ static int listen_to_kernel(struct procevents_source *s, const struct source_opt
 	if (s->channel.fd < 0)
 		return s->channel.fd;
 	r = netlink_prepare(s->channel.fd, bytes, &s->base.status->receive_buffer);
+	if (r >= 0)
+		r = leave_out_ends(s->channel.fd);
 	if (r >= 0)
 		r = send_request(s->channel.fd, PROC_CN_MCAST_LISTEN, ack);
 	if (r >= 0)
