@@ -297,6 +297,10 @@ int loop_dispatch(struct exeunt *x)
 		r = drain_one(x, EXEUNT_SOURCE_PROCEVENTS, true, &more);
 		return MIN(r, 0);
 	}
+	/* first of all what cannot wait, and again behind the ends, see drain() */
+	r = w.proc_connector ? drain_one(x, EXEUNT_SOURCE_PROCEVENTS, !l->sleeping, &more) : 0;
+	if (r < 0)
+		return r;
 	total = drain(x, (w.sources || w.proc_connector) && !l->sleeping, &more);
 	if (total < 0)
 		return total;
