@@ -12,6 +12,7 @@ int cmd_live(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_rules(int argc, char **argv);
 
 /* A message to stderr, "exeunt: ..." in one line; control bytes in it come out as `?`. */
 void cmd_error(const char *format, ...) PRINTF(1, 2);
