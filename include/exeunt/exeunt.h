@@ -64,6 +64,11 @@ struct exeunt_options {
 	exeunt_record_fn on_record;
 	exeunt_message_fn on_message;
 	void *userdata;
+	/*
+	 * Mask of sources that are opened whatever `sources` says, and that have to work: one that cannot is an error. With
+	 * audit among them, audit alone is enough to listen.
+	 */
+	uint32_t sources_needed;
 };
 
 /*
@@ -114,6 +119,19 @@ int exeunt_stop(struct exeunt *x);
  * -EBADMSG when it is no file that exeunt knows.
  */
 int exeunt_replay(struct exeunt *x, const char *const *paths, size_t n);
+
+/*
+ * Hands over what waits although accounting has told of it, so that exeunt_checkpoint() may count it as done. Returns as
+ * exeunt_dispatch().
+ */
+int exeunt_settle(struct exeunt *x);
+
+/*
+ * Saves the position in the accounting file, behind all that was handed over, with a note of at most 400 bytes, into the
+ * file of options.pacct_state: at once, or not at all. Errors: -ENOTSUP (no such file, or no accounting), -EINVAL, those
+ * of writing; the state before is then untouched.
+ */
+int exeunt_checkpoint(struct exeunt *x, const char *note);
 
 /* Counts something that happened to our output into the ledger, as loss records of EXEUNT_SOURCE_OUTPUT. */
 int exeunt_report_loss(struct exeunt *x, const struct exeunt_loss *loss);

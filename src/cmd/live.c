@@ -62,7 +62,8 @@ static int run(struct stream *s, int signal_fd)
 			return 0;
 		/* even with nothing to write, POLLERR tells of a reader that left */
 		p[2].events = behind && !s->error ? POLLOUT : 0;
-		r = poll(p, ARRAY_SIZE(p), timeout_ms(until, s->error));
+		r = poll(p, ARRAY_SIZE(p),
+			 s->waiting ? STREAM_WAIT_MS : timeout_ms(until, s->error));
 		if (r < 0 && errno != EINTR)
 			return -errno;
 		if (r > 0 && p[1].revents && take_signals(signal_fd, s))
@@ -126,7 +127,9 @@ int cmd_live(int argc, char **argv)
 	status = stream_open(&s, &o, "live");
 	if (status < 0) {
 		signal_fd = listen_signals();
-		status = listen_open(&s.x, &o, stream_record, stream_message, &s, -1);
+		status = stream_resume(&s);
+		if (status < 0)
+			status = listen_open(&s.x, &o, stream_record, stream_message, &s, -1);
 		if (status < 0)
 			status = live(&s, &o, signal_fd);
 		exeunt_free(s.x);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 
+#include "base/clock.h"
 #include "cmd/cmd.h"
 
 #define FINISH_MS 2000
@@ -32,7 +33,10 @@ static int open_output(struct stream *s)
 
 	s->fd = STDOUT_FILENO;
 	if (path && strcmp(path, "-")) {
-		s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0640);
+		int mode = s->options->pacct_state ? O_APPEND
+						   : O_TRUNC; /* what an earlier run wrote stays */
+
+		s->fd = open(path, O_WRONLY | O_CREAT | mode | O_CLOEXEC | O_NOCTTY, 0640);
 		if (s->fd < 0) {
 			cmd_error("cannot open '%s' for writing: %s", path, strerror(errno));
 			return CMD_FAILED;
@@ -156,7 +160,7 @@ static int write_record(struct stream *s, const struct exeunt_record *r)
 {
 	int written = s->options->json ? write_json(s, r) : write_text(s, r);
 
-	if (output_pending(s->output) >= OUTPUT_CHUNK && !s->error)
+	if (output_pending(s->output) >= OUTPUT_CHUNK && !s->error && !s->resume.path)
 		output_flush(s->output);
 	return written;
 }
@@ -213,9 +217,29 @@ static void tell_dropped(struct stream *s)
 	exeunt_report_loss(s->x, &loss);
 }
 
+int stream_resume(struct stream *s)
+{
+	return resume_begin(&s->resume, s->options->pacct_state, s->fd) < 0 ? CMD_FAILED : -1;
+}
+
+/* With a state to keep, what is written and what it says go together. */
+static int write_out(struct stream *s)
+{
+	int64_t now = s->resume.path ? mono_now() : 0;
+
+	s->waiting = resume_may_wait(&s->resume, now) && output_pending(s->output) < OUTPUT_CHUNK;
+	if (s->waiting)
+		return 0;
+	if (s->resume.path) {
+		exeunt_settle(s->x);
+		resume_before_flush(&s->resume, s->x, s->output, now);
+	}
+	return output_flush(s->output);
+}
+
 int stream_flush(struct stream *s)
 {
-	int r = output_flush(s->output);
+	int r = write_out(s);
 
 	if (r == -EPIPE)
 		return r;
@@ -235,7 +259,12 @@ int stream_flush(struct stream *s)
 
 int stream_finish(struct stream *s)
 {
-	int r = output_drain(s->output, s->batch ? -1 : FINISH_MS);
+	int r;
+
+	resume_before_flush(&s->resume, s->x, s->output, 0);
+	r = output_drain(s->output, s->batch ? -1 : FINISH_MS);
+	if (r >= 0)
+		resume_end(&s->resume, s->x);
 
 	if (r == -EPIPE)
 		return CMD_DONE;

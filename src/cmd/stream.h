@@ -9,6 +9,7 @@
 #include <exeunt/exeunt.h>
 
 #include "cmd/options.h"
+#include "cmd/resume.h"
 #include "record/filter.h"
 #include "sink/json.h"
 #include "sink/output.h"
@@ -25,6 +26,8 @@ struct stream {
 	bool terminal; /* people watch: a header, colour, a width */
 	bool batch;    /* nothing runs away: wait for a slow reader */
 	bool header_out;
+	bool waiting; /* lines are held back for a moment, to be written with more */
+	struct resume resume;
 	uint64_t shown;	  /* exits put out */
 	uint64_t dropped; /* records a slow reader cost, not yet told */
 	int64_t dropped_from_ns, dropped_to_ns;
@@ -40,8 +43,14 @@ void stream_close(struct stream *s);
 int stream_record(const struct exeunt_record *r, void *userdata);
 void stream_message(int level, const char *text, void *userdata);
 
+/* For the position in accounting to be remembered with the output; before the sources are opened. An exit status, or -1. */
+int stream_resume(struct stream *s);
+
 /* Writes what it can and tells the ledger what was lost. Returns 0, 1 (the reader is behind), or -EPIPE: end. */
 int stream_flush(struct stream *s);
+
+/* How long lines that are held back may wait, in ms. */
+#define STREAM_WAIT_MS 50
 
 /* The last bytes, waiting a little for a slow reader; returns an exit status. */
 int stream_finish(struct stream *s);

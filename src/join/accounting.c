@@ -123,6 +123,13 @@ static void add_process(struct joiner *j, const struct pacct_exit *e, struct exe
 	joiner_update(j, p, f->mono_ns);
 }
 
+/* Accounting that was read on from where an earlier run had come to. */
+static bool is_from_before(const struct joiner *j, const struct pacct_exit *e)
+{
+	return is_active(j, BIT_TASKSTATS) &&
+	       (uint64_t)e->btime_s + e->etime_us / 1000000 < j->since_second;
+}
+
 void join_pacct(struct joiner *j, const struct pacct_exit *e, const struct frame *f)
 {
 	struct exeunt_record r;
@@ -132,7 +139,7 @@ void join_pacct(struct joiner *j, const struct pacct_exit *e, const struct frame
 		return; /* nothing ended */
 	pacct_to_record(e, &r);
 	refine_exit(&r, f);
-	if (j->active == BIT_PACCT) {
+	if (j->active == BIT_PACCT || is_from_before(j, e)) {
 		joiner_emit(j, &r, EXEUNT_TYPE_EXIT);
 		return;
 	}

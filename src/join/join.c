@@ -54,6 +54,11 @@ void join_set_sources(struct joiner *j, uint32_t active, uint32_t awaited)
 	j->awaited = awaited & active;
 }
 
+void join_set_since(struct joiner *j, int64_t real_ns)
+{
+	j->since_second = (uint64_t)(MAX(real_ns, 0) / NS_PER_SEC);
+}
+
 void join_set_context(struct joiner *j, struct context *context)
 {
 	j->context = context;
@@ -338,7 +343,13 @@ void join_checked(struct joiner *j, int64_t mono_ns)
 			break;
 		if (ledger_outstanding(j->options.ledger)) {
 			backfill(j, p, mono_ns);
-		} else if (p->touched_ns + ALONE_NS < mono_ns) {
+		} else if (p->touched_ns + ALONE_NS >= mono_ns) {
+			continue;
+		} else if ((p->sources & BIT_PACCT) && p->exit_second <= j->since_second) {
+			table_move(j->table, p,
+				   PROCESS_ENDING); /* in the second in which we began */
+			joiner_close(j, p, mono_ns);
+		} else {
 			j->balance->unmatched++;
 			table_remove(j->table, p);
 		}
@@ -363,6 +374,17 @@ bool join_sweep(struct joiner *j, bool (*is_alive)(int32_t tgid), const struct f
 			joiner_close_unended(j, p, now);
 	}
 	return young;
+}
+
+void join_settle(struct joiner *j)
+{
+	struct process *p, *next;
+
+	for (p = table_oldest(j->table, PROCESS_ENDING); p; p = next) {
+		next = table_next(j->table, p);
+		if (p->single && (p->sources & BIT_PACCT))
+			joiner_close(j, p, p->touched_ns);
+	}
 }
 
 void join_flush(struct joiner *j)

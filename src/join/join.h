@@ -48,6 +48,11 @@ void join_set_sources(struct joiner *j, uint32_t active, uint32_t awaited);
 /* Who was which pid; borrowed. Without it identity is what the sources themselves tell. */
 void join_set_context(struct joiner *j, struct context *context);
 
+/*
+ * taskstats is listened to since then: what accounting tells of processes that ended before was never to be had from it.
+ */
+void join_set_since(struct joiner *j, int64_t real_ns);
+
 /* A task ended. `f` says when that was read. */
 void join_task(struct joiner *j, const struct task_exit *task, const struct frame *f);
 
@@ -72,6 +77,9 @@ int64_t join_deadline(const struct joiner *j);
  * Returns true when some were touched too lately to judge, and another sweep is due.
  */
 bool join_sweep(struct joiner *j, bool (*is_alive)(int32_t tgid), const struct frame *now);
+
+/* Puts out what accounting has told of and that only waits for more, so that the position behind it can be saved. */
+void join_settle(struct joiner *j);
 
 /* Closes all that has ended, without waiting. */
 void join_flush(struct joiner *j);

@@ -34,6 +34,7 @@ struct joiner {
 	struct context *context; /* borrowed, may be NULL */
 	struct exeunt_balance *balance;
 	uint32_t active, awaited;
+	uint64_t since_second; /* since 1970; taskstats is listened to since then */
 	int64_t horizon[EXEUNT_SOURCE_COUNT];
 	int64_t real_offset_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC, as last read */
 	int64_t checked_ns;	/* overflow counters were read last */
