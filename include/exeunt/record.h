@@ -223,6 +223,8 @@ struct exeunt_source_status {
 	uint64_t lost;
 	uint64_t receive_buffer; /* bytes granted for each socket; 0: none */
 	uint32_t sockets;
+	const char *detail; /* where it is read: multicast, unicast, stdin; a file; or NULL */
+	bool tested;	    /* the end of a test process of ours arrived by it */
 };
 
 /* For EXEUNT_TYPE_START, _STATUS and _STOP. */

@@ -47,6 +47,7 @@ struct exeunt {
 	int stop_value; /* what the record callback returned, positive */
 	int64_t started_ns;
 	bool capture_failed;
+	uint32_t own_told; /* as described last */
 	char error[512];
 };
 
@@ -60,6 +61,8 @@ int loop_drain_all(struct exeunt *x);
 
 /* opening.c: tells the joiner which sources work, and which are waited for */
 void engine_update_sources(struct exeunt *x);
+/* opening.c: brings `detail` and `tested` of each status up to date */
+void engine_describe_sources(struct exeunt *x);
 
 /* exeunt.c */
 int engine_frame(const struct frame *f, void *userdata);

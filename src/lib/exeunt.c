@@ -108,6 +108,7 @@ void engine_emit_status(struct exeunt *x, enum exeunt_type type)
 
 	for (size_t i = 0; i < KERNEL_SOURCES; i++)
 		x->status[i].version = x->intake.versions[i];
+	engine_describe_sources(x);
 	status.balance = current_balance(x);
 	r.status = &status;
 	engine_emit(&r, x);
@@ -177,7 +178,7 @@ int exeunt_new(struct exeunt **ret, const struct exeunt_options *options)
 			return -EINVAL;
 		memcpy(&o, options, MIN(options->size, sizeof(o)));
 	}
-	if (o.sources & ~(EXEUNT_SOURCE_BIT(KERNEL_SOURCES) - 1))
+	if ((o.sources | o.sources_needed) & ~(EXEUNT_SOURCE_BIT(KERNEL_SOURCES) - 1))
 		return -EINVAL;
 	x = calloc(1, sizeof(*x));
 	if (!x)
@@ -248,6 +249,10 @@ int exeunt_dispatch(struct exeunt *x)
 {
 	int r = loop_dispatch(x);
 
+	if (unlikely(x->intake.own_told != x->own_told)) {
+		x->own_told = x->intake.own_told;
+		engine_describe_sources(x);
+	}
 	return r < 0 ? r : x->stop_value;
 }
 

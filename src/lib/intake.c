@@ -39,6 +39,7 @@ bool intake_take_own(struct intake *in, int32_t pid, enum exeunt_source source)
 			i--;
 		} else if (own->pid == pid && !(own->told & EXEUNT_SOURCE_BIT(source))) {
 			own->told |= EXEUNT_SOURCE_BIT(source);
+			in->own_told |= EXEUNT_SOURCE_BIT(source);
 			return true;
 		}
 	}

@@ -57,6 +57,7 @@ struct intake {
 	const struct frame *frame; /* that is being taken */
 	struct intake_own *own;
 	int n_own;
+	uint32_t own_told; /* mask of the sources that have told of any child of ours */
 };
 
 int intake_init(struct intake *in);

@@ -27,6 +27,22 @@ static void tell_messages(struct exeunt *x, struct source *s)
 		engine_message(x, level, "%s", text);
 }
 
+static bool is_named(const struct exeunt *x, enum exeunt_source source)
+{
+	return (x->options.sources | x->options.sources_needed) & EXEUNT_SOURCE_BIT(source);
+}
+
+static bool is_wanted(const struct exeunt *x, enum exeunt_source source)
+{
+	return !x->options.sources || is_named(x, source);
+}
+
+static bool must_work(const struct exeunt *x, enum exeunt_source source)
+{
+	return x->options.sources_required ||
+	       (x->options.sources_needed & EXEUNT_SOURCE_BIT(source));
+}
+
 /* 1: open, 0: refused, with reason and remedy in its status. */
 static int open_source(struct exeunt *x, const struct source_ops *ops,
 		       const struct source_options *options)
@@ -37,16 +53,11 @@ static int open_source(struct exeunt *x, const struct source_ops *ops,
 	if (r == -ENOMEM)
 		return engine_fail(x, r, "not enough memory to open %s",
 				   exeunt_source_name(ops->id));
-	if (r < 0 && x->options.sources_required)
+	if (r < 0 && must_work(x, ops->id))
 		return engine_fail(x, -EPERM, "%s", status->reason ? status->reason : strerror(-r));
 	if (x->sources[ops->id])
 		tell_messages(x, x->sources[ops->id]);
 	return x->sources[ops->id] != NULL;
-}
-
-static bool is_wanted(const struct exeunt *x, enum exeunt_source source)
-{
-	return !x->options.sources || (x->options.sources & EXEUNT_SOURCE_BIT(source));
 }
 
 /* The table of who is who: /proc is read when the events are listened to already. */
@@ -73,6 +84,16 @@ static int open_context(struct exeunt *x)
 	return 0;
 }
 
+/* Where audit is read may change while it is read. */
+void engine_describe_sources(struct exeunt *x)
+{
+	const struct source *audit = x->sources[EXEUNT_SOURCE_AUDIT];
+
+	x->status[EXEUNT_SOURCE_AUDIT].detail = audit ? audit_mode_now(audit) : NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(x->status); i++)
+		x->status[i].tested |= x->intake.own_told >> i & 1;
+}
+
 void engine_update_sources(struct exeunt *x)
 {
 	uint32_t active = 0, awaited = 0;
@@ -91,8 +112,7 @@ void engine_update_sources(struct exeunt *x)
 static bool tells_of_ends(const struct exeunt *x)
 {
 	return x->sources[EXEUNT_SOURCE_TASKSTATS] || x->sources[EXEUNT_SOURCE_PACCT] ||
-	       (x->sources[EXEUNT_SOURCE_AUDIT] && is_wanted(x, EXEUNT_SOURCE_AUDIT) &&
-		x->options.sources);
+	       (x->sources[EXEUNT_SOURCE_AUDIT] && is_named(x, EXEUNT_SOURCE_AUDIT));
 }
 
 static int nothing_works(struct exeunt *x)
@@ -135,6 +155,7 @@ int exeunt_open(struct exeunt *x)
 	if (r < 0)
 		return r;
 	engine_update_sources(x);
+	engine_describe_sources(x);
 	return loop_watch(x);
 }
 

@@ -200,6 +200,7 @@ static int start_taskstats(struct exeunt *x, struct held *h)
 	r = fork_children(x, h);
 	if (r >= 0)
 		r = await_children(x, h);
+	x->status[EXEUNT_SOURCE_TASKSTATS].tested = r >= 0;
 	return r < 0 ? selftest_failed(x, h, r) : 0;
 }
 

@@ -20,7 +20,8 @@ size_t json_other_bound(const struct exeunt_record *r)
 		return bound;
 	bound += 4096 + text_bound(s->version) + text_bound(s->kernel_release);
 	for (size_t i = 0; i < s->n_sources; i++)
-		bound += 1024 + text_bound(s->sources[i].reason) + text_bound(s->sources[i].remedy);
+		bound += 1024 + text_bound(s->sources[i].reason) +
+			 text_bound(s->sources[i].remedy) + text_bound(s->sources[i].detail);
 	return bound;
 }
 
@@ -71,6 +72,7 @@ static char *put_source(char *p, const struct exeunt_source_status *s)
 	p = FMT_LIT(p, "\",\"state\":\"");
 	p = fmt_str(p, state < ARRAY_SIZE(states) ? states[state] : "unknown");
 	*p++ = '"';
+	p = TEXT(p, "detail", s->detail);
 	if (s->error)
 		p = fmt_i64(FMT_LIT(p, ",\"errno\":"), s->error < 0 ? -s->error : s->error);
 	p = TEXT(p, "reason", s->reason);

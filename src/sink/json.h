@@ -7,8 +7,8 @@
  * loss:	loss.source, .count, .exact, .cause, .cpu (if of one CPU), .window.start, .window.end (if known), .backfilled
  * start, status, stop:
  *		exeunt.version, exeunt.started, exeunt.sources: array of
- *		    { name, state, errno, reason, remedy, version, messages, bytes, lost, receive_buffer_bytes, sockets }
- *		    state is off, open, refused or failed; errno, reason, remedy, version, receive_buffer_bytes if known.
+ *		    { name, state, detail, errno, reason, remedy, version, messages, bytes, lost, receive_buffer_bytes, sockets }
+ *		    state is off, open, refused or failed; from detail to version, and receive_buffer_bytes, if known.
  *		    (Not at the top, where `sources` is the array of names of an exit: one path has one type.)
  *		kernel.release, delay_accounting
  *		balance.exits, .threads_seen, .amends, .backfilled, .lost, .lost_output, .filtered, .unparsable, .evicted,

@@ -118,6 +118,7 @@ static void add_all_lines(struct paths *paths)
 		.error = 1,
 		.reason = "r",
 		.remedy = "m",
+		.detail = "d",
 		.version = 1,
 		.receive_buffer = 1,
 	};
