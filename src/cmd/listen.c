@@ -49,6 +49,7 @@ int listen_open(struct exeunt **ret, const struct options *o, exeunt_record_fn o
 		.size = sizeof(options),
 		.sources = o->sources,
 		.sources_required = o->source_given,
+		.sources_needed = o->needed,
 		.threads = o->threads,
 		.numeric = o->numeric,
 		.receive_buffer = o->receive_buffer,

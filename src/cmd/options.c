@@ -3,11 +3,12 @@
 #include "cmd/options.h"
 
 #include <getopt.h>
-#include <limits.h>
 
 #include <exeunt/exeunt.h>
 
 #include "cmd/cmd.h"
+#include "cmd/values.h"
+#include "source/audit.h"
 
 enum {
 	OPT_THREADS = 256,
@@ -35,65 +36,84 @@ static const struct row {
 	struct option option;
 	const char *argument, *help;
 } rows[] = {
-	{ OPTIONS_LISTEN,
+	{ OPTIONS_SOURCES,
 	  { "source", required_argument, NULL, OPT_SOURCE },
 	  "LIST",
-	  "listen to these, and to nothing else: taskstats, procevents" },
-	{ OPTIONS_LISTEN,
+	  "listen to these, and to nothing else: taskstats, procevents, audit, pacct" },
+	{ OPTIONS_BY_HAND,
+	  { "audit", required_argument, NULL, OPT_AUDIT },
+	  "MODE",
+	  "auto, off, multicast, unicast (in the place of auditd), stdin" },
+	{ OPTIONS_SOURCES,
+	  { "pacct", required_argument, NULL, OPT_PACCT },
+	  "MODE",
+	  "auto, off, own (switch accounting on), or the path of a file" },
+	{ OPTIONS_SOURCES,
+	  { "pacct-state", required_argument, NULL, OPT_PACCT_STATE },
+	  "FILE",
+	  "remember there how far the accounting file was read" },
+	{ OPTIONS_SOURCES,
+	  { "force", no_argument, NULL, OPT_FORCE },
+	  NULL,
+	  "with --pacct=own: take accounting from whoever has it" },
+	{ OPTIONS_SOURCES,
 	  { "rcvbuf", required_argument, NULL, OPT_RCVBUF },
 	  "BYTES",
 	  "receive buffer of each socket (default: by memory, up to 32M)" },
-	{ OPTIONS_LISTEN,
+	{ OPTIONS_SOURCES,
 	  { "no-args", no_argument, NULL, OPT_NO_ARGS },
 	  NULL,
 	  "do not read the arguments of programs" },
-	{ OPTIONS_LISTEN,
+	{ OPTIONS_SOURCES,
 	  { "redact", required_argument, NULL, OPT_REDACT },
 	  "REGEX",
 	  "in arguments, what this matches becomes ***; may be repeated" },
-	{ OPTIONS_LISTEN,
+	{ OPTIONS_SOURCES,
 	  { "user", required_argument, NULL, OPT_USER },
 	  "USER",
 	  "become this user once everything is open" },
-	{ OPTIONS_SHOW | OPTIONS_JSON,
+	{ OPTIONS_JSON,
 	  { "json", no_argument, NULL, OPT_JSON },
 	  NULL,
 	  "JSON Lines, see exeunt-record(5)" },
-	{ OPTIONS_SHOW,
+	{ OPTIONS_RECORDS,
 	  { "output", required_argument, NULL, 'o' },
 	  "FILE",
 	  "write there, not to standard output" },
-	{ OPTIONS_SHOW,
+	{ OPTIONS_RECORDS,
 	  { "filter", required_argument, NULL, 'f' },
 	  "EXPR",
 	  "only these, such as 'exit.code != 0 and comm ~ \"^ssh\"'" },
-	{ OPTIONS_SHOW,
+	{ OPTIONS_RECORDS,
 	  { "threads", no_argument, NULL, OPT_THREADS },
 	  NULL,
 	  "ends of threads too" },
-	{ OPTIONS_SHOW, { "count", required_argument, NULL, OPT_COUNT }, "N", "end after N exits" },
-	{ OPTIONS_LISTEN,
+	{ OPTIONS_PEOPLE,
+	  { "count", required_argument, NULL, OPT_COUNT },
+	  "N",
+	  "end after N exits" },
+	{ OPTIONS_BY_HAND,
 	  { "duration", required_argument, NULL, OPT_DURATION },
 	  "TIME",
 	  "end after this time: 10, 1.5, 2m, 1h" },
-	{ OPTIONS_SHOW,
+	{ OPTIONS_RECORDS,
 	  { "numeric", no_argument, NULL, 'n' },
 	  NULL,
 	  "numbers for users and groups" },
-	{ OPTIONS_SHOW, { "utc", no_argument, NULL, OPT_UTC }, NULL, "times in UTC, not local" },
-	{ OPTIONS_SHOW,
+	{ OPTIONS_PEOPLE, { "utc", no_argument, NULL, OPT_UTC }, NULL, "times in UTC, not local" },
+	{ OPTIONS_PEOPLE,
 	  { "color", required_argument, NULL, OPT_COLOR },
 	  "WHEN",
 	  "auto, always or never" },
-	{ OPTIONS_SHOW,
+	{ OPTIONS_PEOPLE,
 	  { "no-color", no_argument, NULL, OPT_NO_COLOR },
 	  NULL,
 	  "the same as --color=never" },
-	{ OPTIONS_SHOW,
+	{ OPTIONS_RECORDS,
 	  { "status", required_argument, NULL, OPT_STATUS },
 	  "TIME",
 	  "a status record that often (default: 60 with --json; 0: never)" },
-	{ OPTIONS_SHOW,
+	{ OPTIONS_RECORDS,
 	  { "buffer", required_argument, NULL, OPT_BUFFER },
 	  "BYTES",
 	  "keep so much for a slow reader, then drop and tell (default: 8M)" },
@@ -119,95 +139,10 @@ static void print_help(int groups, const char *usage)
 	}
 }
 
-/* A number with a unit behind; units are pairs of letter and factor. */
-static int parse_scaled(const char *text, const char *letters, const double *factors, double *ret)
-{
-	char *end;
-	double value;
-	const char *unit;
-
-	errno = 0;
-	value = strtod(text, &end);
-	if (end == text || errno || !(value >= 0) || value > 1e15)
-		return -EINVAL;
-	if (*end) {
-		unit = strchr(letters, *end);
-		if (!unit || end[1])
-			return -EINVAL;
-		value *= factors[unit - letters];
-	}
-	*ret = value;
-	return 0;
-}
-
-static int parse_time(const char *text, int64_t *ns)
-{
-	static const double factors[] = { 1, 60, 3600, 86400 };
-	double value;
-
-	if (parse_scaled(text, "smhd", factors, &value) || value > 1e9)
-		return -EINVAL;
-	*ns = (int64_t)(value * 1e9);
-	return 0;
-}
-
-static int parse_bytes(const char *text, uint64_t most, uint64_t *bytes)
-{
-	static const double factors[] = { 1024, 1024, 1048576, 1048576, 1073741824, 1073741824 };
-	double value;
-
-	if (parse_scaled(text, "KkMmGg", factors, &value) || value > (double)most)
-		return -EINVAL;
-	*bytes = (uint64_t)value;
-	return 0;
-}
-
-static int parse_count(const char *text, uint64_t *count)
-{
-	char *end;
-
-	errno = 0;
-	*count = strtoull(text, &end, 10);
-	return *end || end == text || errno || *text == '-' || !*count ? -EINVAL : 0;
-}
-
-static int parse_sources(const char *text, uint32_t *mask)
-{
-	for (*mask = 0;;) {
-		size_t len = strcspn(text, ",");
-		int found = -1;
-
-		for (int s = 0; s < EXEUNT_SOURCE_OUTPUT; s++) {
-			const char *name = exeunt_source_name((enum exeunt_source)s);
-
-			if (strlen(name) == len && !memcmp(name, text, len))
-				found = s;
-		}
-		if (found < 0)
-			return -EINVAL;
-		*mask |= EXEUNT_SOURCE_BIT(found);
-		if (!text[len])
-			return 0;
-		text += len + 1;
-	}
-}
-
-static int parse_color(const char *text, enum color_when *color)
-{
-	static const char *const words[] = { "auto", "always", "never" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (!strcmp(words[i], text)) {
-			*color = (enum color_when)i;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 /* Options with a value that has to be understood; the message says what would be. */
 static int take_value(struct options *o, int opt, const char *arg, const char **expected)
 {
+	enum audit_mode mode;
 	uint64_t bytes = 0;
 	int64_t ns = 0;
 	int r;
@@ -216,32 +151,40 @@ static int take_value(struct options *o, int opt, const char *arg, const char **
 	case OPT_SOURCE:
 		*expected = "names out of taskstats, procevents, audit, pacct, with commas";
 		o->source_given = true;
-		return parse_sources(arg, &o->sources);
+		return value_sources(arg, &o->sources);
 	case OPT_COUNT:
 		*expected = "a whole number above 0";
-		return parse_count(arg, &o->count);
+		return value_count(arg, &o->count);
 	case OPT_DURATION:
 		*expected = "a time such as 10, 1.5, 2m or 1h";
-		r = parse_time(arg, &o->duration_ns);
+		r = value_time(arg, &o->duration_ns);
 		return r < 0 || !o->duration_ns ? -EINVAL : 0;
 	case OPT_STATUS:
 		*expected = "a time such as 60 or 5m, in whole seconds; 0 is never";
-		r = parse_time(arg, &ns);
+		r = value_time(arg, &ns);
 		o->status_given = true;
 		o->status_seconds = (uint32_t)(ns / NS_PER_SEC);
 		return r < 0 || ns % NS_PER_SEC ? -EINVAL : 0;
+	case OPT_AUDIT:
+		*expected = "auto, off, multicast, unicast or stdin";
+		o->audit = arg;
+		return audit_mode_parse(&mode, arg);
+	case OPT_PACCT:
+		*expected = "auto, off, own, or a path with a slash in it";
+		o->pacct = arg;
+		return value_pacct(arg);
 	case OPT_RCVBUF:
 		*expected = "a number of bytes such as 65536, 512K or 32M, up to 1G";
-		r = parse_bytes(arg, UINT64_C(1) << 30, &bytes);
+		r = value_bytes(arg, UINT64_C(1) << 30, &bytes);
 		o->receive_buffer = (uint32_t)bytes;
 		return r < 0 || !bytes ? -EINVAL : 0;
 	case OPT_BUFFER:
 		*expected = "a number of bytes such as 512K or 32M, from 64K to 1G";
-		r = parse_bytes(arg, UINT64_C(1) << 30, &o->buffer);
+		r = value_bytes(arg, UINT64_C(1) << 30, &o->buffer);
 		return r < 0 || o->buffer < 65536 ? -EINVAL : 0;
 	default:
 		*expected = "auto, always or never";
-		return parse_color(arg, &o->color);
+		return value_color(arg, &o->color);
 	}
 }
 
@@ -262,6 +205,12 @@ static int take(struct options *o, int opt, char *arg, const char **expected)
 		return 0;
 	case OPT_USER:
 		o->user = arg;
+		return 0;
+	case OPT_PACCT_STATE:
+		o->pacct_state = arg;
+		return 0;
+	case OPT_FORCE:
+		o->force = true;
 		return 0;
 	case OPT_NO_ARGS:
 		o->no_args = true;
@@ -317,14 +266,48 @@ static void collect(int groups, struct option *options, char *letters)
 	*options = (struct option){ 0 };
 }
 
+/*
+ * A mode names its source: with one that is not the default it has to work. Returns -1, or an exit status.
+ */
+static int take_mode(struct options *o, const char *hint, const char *mode,
+		     enum exeunt_source source)
+{
+	uint32_t bit = EXEUNT_SOURCE_BIT(source);
+
+	if (!mode || !strcmp(mode, "auto"))
+		return -1;
+	if (strcmp(mode, "off") != 0) {
+		o->needed |= bit;
+		return -1;
+	}
+	if (o->source_given && (o->sources & bit))
+		return cmd_usage_error(hint, "--source has %s, and --%s is off",
+				       exeunt_source_name(source), exeunt_source_name(source));
+	return -1;
+}
+
+static int finish(struct options *o, const char *hint)
+{
+	int status = take_mode(o, hint, o->audit, EXEUNT_SOURCE_AUDIT);
+
+	if (status < 0)
+		status = take_mode(o, hint, o->pacct, EXEUNT_SOURCE_PACCT);
+	if (status >= 0)
+		return status;
+	if (o->force && (!o->pacct || strcmp(o->pacct, "own") != 0))
+		return cmd_usage_error(hint, "--force goes with --pacct=own");
+	return -1;
+}
+
 int options_parse(struct options *o, int argc, char **argv, const char *command, int groups,
 		  const char *usage)
 {
 	struct option known[ARRAY_SIZE(rows) + 1];
-	char letters[2 * ARRAY_SIZE(rows) + 1];
+	char letters[2 * ARRAY_SIZE(rows) + 1], hint[32];
 	int opt;
 
 	*o = (struct options){ 0 };
+	snprintf(hint, sizeof(hint), "%s ", command);
 	collect(groups, known, letters);
 	while ((opt = getopt_long(argc, argv, letters, known, NULL)) != -1) {
 		const char *expected = NULL;
@@ -341,14 +324,10 @@ int options_parse(struct options *o, int argc, char **argv, const char *command,
 			printf("exeunt %s\n", exeunt_version());
 			return CMD_DONE;
 		}
-		if (take(o, opt, optarg, &expected) < 0) {
-			char hint[32];
-
-			snprintf(hint, sizeof(hint), "%s ", command);
+		if (take(o, opt, optarg, &expected) < 0)
 			return cmd_usage_error(hint, "--%s=%s: expected %s", name_of(opt), optarg,
 					       expected);
-		}
 	}
 	o->first_operand = optind;
-	return -1;
+	return finish(o, hint);
 }

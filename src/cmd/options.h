@@ -7,9 +7,13 @@
 #include <stdint.h>
 
 enum option_group {
-	OPTIONS_LISTEN = 1, /* how to listen: --source, --rcvbuf, --user */
-	OPTIONS_SHOW = 2,   /* what to show and how: --json, --filter, --output ... */
-	OPTIONS_JSON = 4,   /* --json alone */
+	OPTIONS_SOURCES = 1, /* which sources, and how: --source, --pacct, --user ... */
+	OPTIONS_RECORDS = 2, /* which records, and where to: --filter, --output ... */
+	OPTIONS_JSON = 4,
+	OPTIONS_BY_HAND = 8, /* what auditd would decide: --audit, --duration */
+	OPTIONS_PEOPLE = 16, /* for who looks at the output: --count, --color ... */
+	OPTIONS_LISTEN = OPTIONS_SOURCES | OPTIONS_BY_HAND,
+	OPTIONS_SHOW = OPTIONS_RECORDS | OPTIONS_JSON | OPTIONS_PEOPLE,
 };
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -18,11 +22,13 @@ struct options {
 	bool json, threads, numeric, quiet, utc, source_given, status_given;
 	enum color_when color;
 	bool no_args, force;
+	bool append; /* set by the command: the output is added to, and a FIFO needs no reader */
 	const char *filter, *user, *output; /* NULL: not given */
 	const char *audit, *pacct, *pacct_state;
 	const char *redact[16];
 	unsigned int n_redact;
-	uint32_t sources;		    /* mask; 0: all */
+	uint32_t sources; /* mask; 0: all */
+	uint32_t needed;  /* mask: these too, and they have to work */
 	uint32_t receive_buffer;
 	uint32_t status_seconds;
 	uint64_t count;	     /* 0: no limit */
