@@ -176,14 +176,16 @@ int audit_rule_parse(struct audit_rule_data **ret, const char *line, char *error
 {
 	struct builder b = { .machine = -1, .error = error, .error_size = error_size };
 	char text[LINE_MOST];
+	size_t len;
 	int r;
 
 	line += strspn(line, " \t\r\n");
 	if (!*line || *line == '#')
 		return 0;
-	if (strlen(line) >= sizeof(text))
+	len = strlen(line);
+	if (len >= sizeof(text))
 		return complain(&b, "the line is too long");
-	strcpy(text, line);
+	memcpy(text, line, len + 1);
 	b.rule = audit_rule_create_data();
 	if (!b.rule)
 		return -ENOMEM;
