@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "cmd/cmd.h"
@@ -19,11 +20,39 @@ static int open_filter(struct stream *s, const char *command)
 		return -1;
 	r = filter_new(&s->filter, s->options->filter, error, sizeof(error));
 	if (r == -EINVAL) {
-		fprintf(stderr, "exeunt: --filter: %s\n", error);
+		fprintf(stderr, "exeunt: %s\n", error);
 		return CMD_USAGE;
 	}
 	snprintf(hint, sizeof(hint), "%s ", command);
 	return r < 0 ? cmd_usage_error(hint, "--filter: %s", strerror(-r)) : -1;
+}
+
+/*
+ * What an earlier run wrote stays where that is meant. A FIFO that is open for reading as well can be opened before there is
+ * a reader, and outlives each of them.
+ */
+static int open_path(const struct options *o, const char *path)
+{
+	int keep = o->append || o->pacct_state ? O_APPEND : O_TRUNC;
+	struct stat st;
+
+	if (o->append && !stat(path, &st) && S_ISFIFO(st.st_mode))
+		return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	return open(path, O_WRONLY | O_CREAT | keep | O_CLOEXEC | O_NOCTTY, 0640);
+}
+
+/* A run that was killed may have left half a line, which the next one shall not become a part of. */
+static void end_half_line(int fd, const char *path)
+{
+	_cleanup_fd_
+	int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	char last;
+
+	if (reader < 0 || fstat(reader, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return;
+	if (pread(reader, &last, 1, st.st_size - 1) == 1 && last != '\n' && write(fd, "\n", 1) < 0)
+		cmd_error("writing to '%s' failed: %s", path, strerror(errno));
 }
 
 static int open_output(struct stream *s)
@@ -33,14 +62,13 @@ static int open_output(struct stream *s)
 
 	s->fd = STDOUT_FILENO;
 	if (path && strcmp(path, "-")) {
-		int mode = s->options->pacct_state ? O_APPEND
-						   : O_TRUNC; /* what an earlier run wrote stays */
-
-		s->fd = open(path, O_WRONLY | O_CREAT | mode | O_CLOEXEC | O_NOCTTY, 0640);
+		s->fd = open_path(s->options, path);
 		if (s->fd < 0) {
 			cmd_error("cannot open '%s' for writing: %s", path, strerror(errno));
 			return CMD_FAILED;
 		}
+		if (s->options->append)
+			end_half_line(s->fd, path);
 	}
 	r = output_new(&s->output, s->fd, s->options->buffer);
 	if (r < 0) {
@@ -198,7 +226,7 @@ void stream_message(int level, const char *text, void *userdata)
 		cmd_error("%s", text);
 }
 
-/* Told as soon as there is room again; in a gap of `seq` besides. */
+/* Told as soon as there is room again, long before all is out, for a slow reader may never take all; and a gap of `seq`. */
 static void tell_dropped(struct stream *s)
 {
 	struct exeunt_loss loss = {
@@ -215,6 +243,13 @@ static void tell_dropped(struct stream *s)
 		return;
 	s->dropped = 0;
 	exeunt_report_loss(s->x, &loss);
+}
+
+static bool has_room(const struct stream *s)
+{
+	uint64_t bound = s->options->buffer ? s->options->buffer : OUTPUT_BOUND_DEFAULT;
+
+	return output_pending(s->output) < bound / 2;
 }
 
 int stream_resume(struct stream *s)
@@ -250,7 +285,7 @@ int stream_flush(struct stream *s)
 	if (r >= 0 && s->error)
 		cmd_error("writing works again");
 	s->error = r < 0 ? -r : 0;
-	if (r == 0 && s->dropped) {
+	if (r >= 0 && s->dropped && has_room(s)) {
 		tell_dropped(s);
 		r = output_flush(s->output);
 	}
