@@ -233,7 +233,7 @@ void join_audit(struct joiner *j, const struct audit_event *e, const struct fram
 	p->audit_ns = e->time_ns;
 	p->args_are_title =
 		!exeunt_has(&p->record, EXEUNT_F_ARGS) && (e->flags & AUDIT_EVENT_ARGS_TITLE);
-	p->text = TAKE(text); /* an entry has text from audit alone, and this is its first */
+	p->text = TAKE(text); /* an entry has this from audit alone, and it is its first */
 	if (e->kind == AUDIT_EVENT_EXIT && audit_event_has(e, AUDIT_HAS_CODE))
 		verdict_add_audit(&p->verdict, e->code);
 	if (exeunt_has(&p->record, EXEUNT_F_EXIT_STATUS))

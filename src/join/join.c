@@ -133,8 +133,7 @@ void joiner_close(struct joiner *j, struct process *p, int64_t now_ns)
 		table_remove(j->table, p);
 		return;
 	}
-	p->deadline_ns = now_ns + REMEMBER_NS;
-	table_move(j->table, p, PROCESS_CLOSED);
+	joiner_remember(j, p, now_ns);
 }
 
 static void mark_backfilled(struct joiner *j, struct process *p)
@@ -175,59 +174,24 @@ static bool is_whole(const struct joiner *j, const struct process *p, int64_t no
 	       j->horizon[EXEUNT_SOURCE_PROCEVENTS] >= p->touched_ns;
 }
 
+/* A copy goes out: what is added to it on the way, such as names, need not live longer than that. */
+static void amend(struct joiner *j, struct process *p)
+{
+	struct exeunt_record r;
+
+	apply_verdict(p);
+	note_missing(j, p);
+	r = p->record;
+	joiner_emit(j, &r, EXEUNT_TYPE_AMEND);
+}
+
 void joiner_update(struct joiner *j, struct process *p, int64_t now_ns)
 {
 	if (p->state == PROCESS_CLOSED) {
-		apply_verdict(p);
-		note_missing(j, p);
-		joiner_emit(j, &p->record, EXEUNT_TYPE_AMEND);
+		amend(j, p);
 	} else if (p->state == PROCESS_ENDING && is_whole(j, p, now_ns)) {
 		joiner_close(j, p, now_ns);
 	}
-}
-
-/* Makes room: what is only remembered goes first, then what waits goes out early, then the oldest sums are lost. */
-static bool make_room(struct joiner *j, const struct frame *f)
-{
-	struct process *p = table_oldest(j->table, PROCESS_CLOSED);
-	struct exeunt_loss loss = {
-		.source = EXEUNT_SOURCE_TASKSTATS,
-		.cause = EXEUNT_LOSS_TABLE_FULL,
-		.count = 1,
-		.exact = true,
-		.cpu = -1,
-		.window_start_ns = f->real_ns,
-		.window_end_ns = f->real_ns,
-	};
-
-	if (p) {
-		table_remove(j->table, p);
-		return true;
-	}
-	p = table_oldest(j->table, PROCESS_ENDING);
-	if (p) {
-		joiner_close(j, p, f->mono_ns);
-		return true;
-	}
-	p = table_oldest(j->table, PROCESS_OPEN);
-	if (!p)
-		p = table_oldest(j->table, PROCESS_ALONE);
-	if (!p)
-		return false;
-	ledger_lose(j->options.ledger, &loss);
-	table_remove(j->table, p);
-	return true;
-}
-
-struct process *joiner_add(struct joiner *j, int32_t tgid, const struct frame *f)
-{
-	struct process *p = table_add(j->table, tgid);
-
-	while (!p && make_room(j, f))
-		p = table_add(j->table, tgid);
-	if (p)
-		p->touched_ns = f->mono_ns;
-	return p;
 }
 
 /* Moves what `alone` has into `p`, and removes it. */
@@ -275,21 +239,13 @@ void joiner_take_alone(struct joiner *j, struct process *p)
 	} while (oldest);
 }
 
-static void forget_closed(struct joiner *j, int64_t now_ns)
-{
-	struct process *p;
-
-	while ((p = table_oldest(j->table, PROCESS_CLOSED)) && p->deadline_ns <= now_ns)
-		table_remove(j->table, p);
-}
-
 void join_horizon(struct joiner *j, enum exeunt_source source, int64_t mono_ns)
 {
 	struct process *p, *next;
 	int64_t next_ns;
 
 	j->horizon[source] = MAX(j->horizon[source], mono_ns);
-	forget_closed(j, mono_ns);
+	joiner_forget(j, mono_ns);
 	if (mono_ns < j->deadline_ns && !(j->active & ~BIT_TASKSTATS))
 		return;
 	j->deadline_ns = INT64_MAX;
@@ -401,4 +357,9 @@ void join_count(const struct joiner *j, struct exeunt_balance *balance)
 	balance->pending =
 		table_count(j->table, PROCESS_ENDING) + table_count(j->table, PROCESS_ALONE);
 	balance->unfinished = table_count(j->table, PROCESS_OPEN);
+}
+
+size_t join_kept_bytes(const struct joiner *j)
+{
+	return table_kept_bytes(j->table);
 }

@@ -87,4 +87,7 @@ void join_flush(struct joiner *j);
 /* Fills `pending` and `unfinished`. */
 void join_count(const struct joiner *j, struct exeunt_balance *balance);
 
+/* Bytes of strings that are kept for amendments; about 8 MiB at the most. */
+size_t join_kept_bytes(const struct joiner *j);
+
 #endif

@@ -58,7 +58,13 @@ void joiner_close(struct joiner *j, struct process *p, int64_t now_ns);
 /* The end was lost, and the process is gone: what its threads and other sources told is all there will be. */
 void joiner_close_unended(struct joiner *j, struct process *p, const struct frame *now);
 
-/* A new entry; what is least worth keeping makes room for it. NULL without memory. */
+/* room.c: its record is out. Keeps a copy of its strings, so that what is late can amend it. */
+void joiner_remember(struct joiner *j, struct process *p, int64_t now_ns);
+
+/* Forgets those remembered long enough, or at too high a price. No entry may be held over the call. */
+void joiner_forget(struct joiner *j, int64_t now_ns);
+
+/* A new entry; what is least worth keeping makes room for it, so that no entry may be held over the call. NULL without memory. */
 struct process *joiner_add(struct joiner *j, int32_t tgid, const struct frame *f);
 
 /* What stood alone and belongs to this process, whose end was told now, goes into it. */

@@ -15,6 +15,7 @@ struct table {
 	struct process **buckets;
 	unsigned int n_buckets; /* a power of two */
 	unsigned int most, n;
+	size_t kept_bytes;
 	struct list lists[PROCESS_STATES];
 	unsigned int counts[PROCESS_STATES];
 	struct process *unused;
@@ -50,8 +51,10 @@ void table_free(struct table *t)
 		struct slab *s = t->slabs;
 
 		t->slabs = s->next;
-		for (int i = 0; i < SLAB; i++)
+		for (int i = 0; i < SLAB; i++) {
 			free(s->entries[i].text);
+			free(s->entries[i].kept);
+		}
 		free(s);
 	}
 	free(t->buckets);
@@ -91,7 +94,7 @@ static bool add_slab(struct table *t)
 	s->next = t->slabs;
 	t->slabs = s;
 	for (int i = 0; i < SLAB; i++) {
-		s->entries[i].text = NULL;
+		s->entries[i].text = s->entries[i].kept = NULL;
 		s->entries[i].hash_next = t->unused;
 		t->unused = &s->entries[i];
 	}
@@ -117,6 +120,15 @@ struct process *table_add(struct table *t, int32_t tgid)
 	return p;
 }
 
+void table_keep(struct table *t, struct process *p, void *kept, size_t len)
+{
+	free(TAKE(p->text));
+	free(p->kept);
+	t->kept_bytes += len - p->kept_len;
+	p->kept = kept;
+	p->kept_len = len;
+}
+
 void table_remove(struct table *t, struct process *p)
 {
 	struct process **link = bucket(t, p->tgid);
@@ -124,7 +136,7 @@ void table_remove(struct table *t, struct process *p)
 	while (*link != p)
 		link = &(*link)->hash_next;
 	*link = p->hash_next;
-	free(TAKE(p->text));
+	table_keep(t, p, NULL, 0);
 	list_remove(&p->node);
 	t->counts[p->state]--;
 	t->n--;
@@ -157,4 +169,9 @@ struct process *table_next(const struct table *t, const struct process *p)
 unsigned int table_count(const struct table *t, enum process_state state)
 {
 	return t->counts[state];
+}
+
+size_t table_kept_bytes(const struct table *t)
+{
+	return t->kept_bytes;
 }

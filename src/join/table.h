@@ -43,7 +43,9 @@ struct process {
 	int64_t audit_ns;	 /* real time of audit's record, with its bit in `sources` */
 	char tty[16];		 /* what record.tty points to */
 	void *text;		 /* what other strings of the record point to, or NULL */
-	bool args_are_title;	 /* audit's PROCTITLE: what the process made of them */
+	void *kept;		 /* CLOSED: what all strings it then had point to, or NULL */
+	size_t kept_len;
+	bool args_are_title; /* audit's PROCTITLE: what the process made of them */
 	struct exeunt_record record;
 };
 
@@ -69,5 +71,11 @@ struct process *table_oldest(const struct table *t, enum process_state state);
 struct process *table_next(const struct table *t, const struct process *p);
 
 unsigned int table_count(const struct table *t, enum process_state state);
+
+/* The entry owns this allocation from now on, as what its strings point to; those before are freed. */
+void table_keep(struct table *t, struct process *p, void *kept, size_t len);
+
+/* Bytes that entries own by table_keep(). */
+size_t table_kept_bytes(const struct table *t);
 
 #endif
