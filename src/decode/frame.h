@@ -39,6 +39,20 @@ struct frame {
 	size_t len;
 };
 
+/*
+ * Times of frames and of what is in them are cut to these where they come in: sums of a few of them do not overflow, and
+ * no clock tells more. CLOCK_MONOTONIC after 36 years, CLOCK_REALTIME in 2116; less than 0 does not occur.
+ */
+#define FRAME_MONO_MOST (INT64_C(1) << 60)
+#define FRAME_REAL_MOST (INT64_C(1) << 62)
+
+static inline int64_t frame_real(int64_t real_ns)
+{
+	if (real_ns < 0)
+		return 0;
+	return real_ns < FRAME_REAL_MOST ? real_ns : FRAME_REAL_MOST;
+}
+
 /* Returns 0, or a negative errno that ends the reading. */
 typedef int (*frame_fn)(const struct frame *frame, void *userdata);
 

@@ -80,7 +80,7 @@ static void refine_exit(struct exeunt_record *r, const struct frame *f)
 	r->exit_time_ns = f->real_ns;
 	r->exit_precision_ns = (uint64_t)window;
 	if (exeunt_has(r, EXEUNT_F_ELAPSED)) {
-		r->creation_time_ns = r->exit_time_ns - (int64_t)(r->elapsed_us * 1000);
+		r->creation_time_ns = r->exit_time_ns - merge_elapsed_ns(r->elapsed_us);
 		r->creation_precision_ns = (uint64_t)window + TICK_US * 1000;
 	}
 }
@@ -112,7 +112,7 @@ static void add_process(struct joiner *j, const struct pacct_exit *e, struct exe
 	p->single = true;
 	p->elapsed_us = e->etime_us;
 	p->exit_second = (uint64_t)e->btime_s + e->etime_us / 1000000;
-	p->start_high_ns = f->mono_ns - (int64_t)(e->etime_us * 1000);
+	p->start_high_ns = f->mono_ns - merge_elapsed_ns(e->etime_us);
 	p->start_low_ns = p->start_high_ns - NS_PER_SEC;
 	if (is_active(j, BIT_TASKSTATS)) {
 		table_move(j->table, p, PROCESS_ALONE);

@@ -48,10 +48,34 @@ void join_free(struct joiner *j)
 	free(j);
 }
 
+/* taskstats does not lead any more: what only the one behind it told of is an exit now. */
+static void promote(struct joiner *j)
+{
+	struct process *p, *next;
+
+	for (p = table_oldest(j->table, PROCESS_ALONE); p; p = next) {
+		next = table_next(j->table, p);
+		if (p->sources & EXEUNT_SOURCE_BIT(joiner_leading(j)))
+			table_move(j->table, p, PROCESS_ENDING);
+	}
+}
+
 void join_set_sources(struct joiner *j, uint32_t active, uint32_t awaited)
 {
+	enum exeunt_source led = joiner_leading(j);
+	uint32_t before = j->active;
+
 	j->active = active;
 	j->awaited = awaited & active;
+	for (int s = 0; s < EXEUNT_SOURCE_COUNT; s++) {
+		/* one that stopped has told all that it will ever tell */
+		if (before & ~active & EXEUNT_SOURCE_BIT(s))
+			j->horizon[s] = INT64_MAX;
+		else if (active & ~before & EXEUNT_SOURCE_BIT(s))
+			j->horizon[s] = 0;
+	}
+	if (joiner_leading(j) != led)
+		promote(j);
 }
 
 void join_set_since(struct joiner *j, int64_t real_ns)
@@ -268,6 +292,11 @@ static struct process *find_open(const struct joiner *j, const struct process *a
 	return NULL;
 }
 
+static bool was_lost(const struct joiner *j, const struct process *p)
+{
+	return ledger_is_lost(j->options.ledger, p->record.exit_time_ns);
+}
+
 /* Accounting and audit know the whole process; taskstats told of some of its threads only, and adds what they lack. */
 static void backfill(struct joiner *j, struct process *alone, int64_t now_ns)
 {
@@ -287,28 +316,30 @@ static void backfill(struct joiner *j, struct process *alone, int64_t now_ns)
 	joiner_close(j, alone, now_ns);
 }
 
+/* What stood alone since before seen_ns, when all queues of the leading source had been read. */
+static void judge_alone(struct joiner *j, struct process *p, int64_t now_ns, bool last)
+{
+	if (was_lost(j, p)) {
+		backfill(j, p, now_ns);
+	} else if (!last && p->touched_ns + ALONE_NS >= now_ns) {
+		return;
+	} else if ((p->sources & BIT_PACCT) && p->exit_second <= j->since_second) {
+		table_move(j->table, p, PROCESS_ENDING); /* in the second in which we began */
+		joiner_close(j, p, now_ns);
+	} else {
+		j->balance->unmatched++;
+		table_remove(j->table, p);
+	}
+}
+
 void join_checked(struct joiner *j, int64_t mono_ns)
 {
-	int64_t seen_ns = MIN(j->horizon[EXEUNT_SOURCE_TASKSTATS], mono_ns);
+	int64_t seen_ns = MIN(j->horizon[joiner_leading(j)], mono_ns);
 	struct process *p, *next;
 
-	j->checked_ns = mono_ns;
-	for (p = table_oldest(j->table, PROCESS_ALONE); p; p = next) {
+	for (p = table_oldest(j->table, PROCESS_ALONE); p && p->touched_ns < seen_ns; p = next) {
 		next = table_next(j->table, p);
-		if (p->touched_ns >= seen_ns)
-			break;
-		if (ledger_outstanding(j->options.ledger)) {
-			backfill(j, p, mono_ns);
-		} else if (p->touched_ns + ALONE_NS >= mono_ns) {
-			continue;
-		} else if ((p->sources & BIT_PACCT) && p->exit_second <= j->since_second) {
-			table_move(j->table, p,
-				   PROCESS_ENDING); /* in the second in which we began */
-			joiner_close(j, p, mono_ns);
-		} else {
-			j->balance->unmatched++;
-			table_remove(j->table, p);
-		}
+		judge_alone(j, p, mono_ns, false);
 	}
 }
 
@@ -347,9 +378,11 @@ void join_flush(struct joiner *j)
 {
 	struct process *p;
 
-	join_checked(j, INT64_MAX - ALONE_NS);
+	while ((p = table_oldest(j->table, PROCESS_ALONE)))
+		judge_alone(j, p, p->touched_ns, true);
 	while ((p = table_oldest(j->table, PROCESS_ENDING)))
 		joiner_close(j, p, p->touched_ns);
+	memset(j->horizon, 0, sizeof(j->horizon)); /* what comes next may be of another boot */
 }
 
 void join_count(const struct joiner *j, struct exeunt_balance *balance)

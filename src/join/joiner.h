@@ -37,13 +37,20 @@ struct joiner {
 	uint64_t since_second; /* since 1970; taskstats is listened to since then */
 	int64_t horizon[EXEUNT_SOURCE_COUNT];
 	int64_t real_offset_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC, as last read */
-	int64_t checked_ns;	/* overflow counters were read last */
 	int64_t deadline_ns;	/* not later than the earliest in PROCESS_ENDING */
 };
 
 static inline bool is_active(const struct joiner *j, uint32_t source_bit)
 {
 	return j->active & source_bit;
+}
+
+/* The source whose word makes an exit. */
+static inline enum exeunt_source joiner_leading(const struct joiner *j)
+{
+	return is_active(j, BIT_TASKSTATS) ? EXEUNT_SOURCE_TASKSTATS
+	       : is_active(j, BIT_PACCT)   ? EXEUNT_SOURCE_PACCT
+					   : EXEUNT_SOURCE_AUDIT;
 }
 
 /* Puts a record out, of a process that is not in the table or of one that is. */

@@ -18,6 +18,14 @@ struct sequence {
 };
 
 #define HELD 256
+/* So long after its window what other sources bring is still held against a loss. */
+#define KEPT_NS (3 * NS_PER_SEC)
+
+/* A loss of taskstats. */
+struct held {
+	struct exeunt_loss loss;
+	bool told;
+};
 
 struct ledger {
 	struct exeunt_balance balance;
@@ -29,7 +37,7 @@ struct ledger {
 	int64_t missing_before; /* the same at the last check */
 	int64_t checked_real_ns;
 	int64_t hold_ns;
-	struct exeunt_loss held[HELD]; /* oldest first */
+	struct held held[HELD]; /* oldest first */
 	unsigned int n_held;
 	uint64_t lost_tasks; /* of taskstats */
 };
@@ -59,18 +67,33 @@ struct exeunt_balance *ledger_balance(struct ledger *l)
 	return &l->balance;
 }
 
+static void tell(struct ledger *l, struct held *h)
+{
+	if (h->told)
+		return;
+	h->told = true;
+	l->fn(&h->loss, l->userdata);
+}
+
+static void drop_oldest(struct ledger *l, unsigned int n)
+{
+	l->n_held -= n;
+	memmove(l->held, l->held + n, l->n_held * sizeof(l->held[0]));
+}
+
 static void lose_tasks(struct ledger *l, const struct exeunt_loss *loss)
 {
+	struct held *h;
+
 	l->lost_tasks += loss->count;
-	if (!l->hold_ns) {
-		l->fn(loss, l->userdata);
-		return;
-	}
 	if (l->n_held == HELD) { /* the oldest goes out as it is */
-		l->fn(&l->held[0], l->userdata);
-		memmove(l->held, l->held + 1, --l->n_held * sizeof(l->held[0]));
+		tell(l, &l->held[0]);
+		drop_oldest(l, 1);
 	}
-	l->held[l->n_held++] = *loss;
+	h = &l->held[l->n_held++];
+	*h = (struct held){ .loss = *loss };
+	if (!l->hold_ns)
+		tell(l, h);
 }
 
 void ledger_lose(struct ledger *l, const struct exeunt_loss *loss)
@@ -107,26 +130,54 @@ static bool covers(const struct exeunt_loss *loss, int64_t exit_time_ns)
 	       exit_time_ns - NS_PER_SEC <= loss->window_end_ns;
 }
 
+static struct exeunt_loss *find_loss(struct ledger *l, int64_t exit_time_ns)
+{
+	for (unsigned int i = 0; i < l->n_held; i++)
+		if (covers(&l->held[i].loss, exit_time_ns))
+			return &l->held[i].loss;
+	return NULL;
+}
+
+bool ledger_is_lost(struct ledger *l, int64_t exit_time_ns)
+{
+	return find_loss(l, exit_time_ns) != NULL;
+}
+
 void ledger_backfill(struct ledger *l, int64_t exit_time_ns)
 {
+	struct exeunt_loss *loss = find_loss(l, exit_time_ns);
+
 	l->balance.backfilled++;
-	for (unsigned int i = 0; i < l->n_held; i++) {
-		if (!covers(&l->held[i], exit_time_ns))
-			continue;
-		l->held[i].backfilled++;
-		return;
-	}
+	if (loss)
+		loss->backfilled++;
+}
+
+/* A clock that was set back shall not make it wait. */
+static bool has_waited(const struct exeunt_loss *loss, int64_t wait_ns, int64_t real_ns)
+{
+	return real_ns == INT64_MAX || real_ns - loss->window_end_ns >= wait_ns ||
+	       real_ns - loss->window_end_ns < -wait_ns;
 }
 
 void ledger_release(struct ledger *l, int64_t real_ns)
 {
-	unsigned int n = 0;
+	int64_t keep_ns = MAX(l->hold_ns, KEPT_NS);
+	unsigned int over = 0;
 
-	while (n < l->n_held &&
-	       (real_ns == INT64_MAX || l->held[n].window_end_ns + l->hold_ns <= real_ns))
-		l->fn(&l->held[n++], l->userdata);
-	l->n_held -= n;
-	memmove(l->held, l->held + n, l->n_held * sizeof(l->held[0]));
+	for (unsigned int i = 0; i < l->n_held; i++) {
+		struct held *h = &l->held[i];
+
+		if (has_waited(&h->loss, l->hold_ns, real_ns))
+			tell(l, h);
+		if (i == over && has_waited(&h->loss, keep_ns, real_ns))
+			over++;
+	}
+	drop_oldest(l, over);
+}
+
+bool ledger_is_settled(const struct ledger *l)
+{
+	return !l->n_held && l->missing <= 0;
 }
 
 static int sequence_of(struct ledger *l, int cpu, struct sequence **ret)
@@ -194,7 +245,7 @@ void ledger_check(struct ledger *l, int64_t real_ns)
 		.cause = EXEUNT_LOSS_SEQUENCE_GAP,
 		.exact = false,
 		.cpu = -1,
-		.window_start_ns = l->checked_real_ns ? l->checked_real_ns : real_ns,
+		.window_start_ns = l->checked_real_ns ? MIN(l->checked_real_ns, real_ns) : real_ns,
 		.window_end_ns = real_ns,
 	};
 

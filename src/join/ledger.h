@@ -46,6 +46,12 @@ void ledger_set_hold(struct ledger *l, int64_t hold_ns);
 /* How many lost task records no other source has brought yet. */
 uint64_t ledger_outstanding(const struct ledger *l);
 
+/* Whether taskstats lost something about then that no other source has brought yet. */
+bool ledger_is_lost(struct ledger *l, int64_t exit_time_ns);
+
+/* Nothing is held, and no gap is in doubt: ledger_check() and ledger_release() have nothing to do. */
+bool ledger_is_settled(const struct ledger *l);
+
 /* Another source brought an exit of this time that taskstats lost. */
 void ledger_backfill(struct ledger *l, int64_t exit_time_ns);
 

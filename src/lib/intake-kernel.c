@@ -39,11 +39,12 @@ int intake_taskstats(struct intake *in, const struct frame *f)
 		return take_tasks(in, f);
 	case FRAME_LOST:
 		if (f->len >= 8)
-			ledger_explain(in->ledger, load_u64(f->data));
+			ledger_explain(in->ledger, MIN(load_u64(f->data), (uint64_t)UINT32_MAX));
 		intake_lost(in, f, EXEUNT_LOSS_SOCKET_OVERFLOW, true);
 		in->lost_since_sweep = true;
 		if (in->context)
-			context_lost(in->context, f->mono_ns); /* ends that nobody will tell the table of */
+			context_lost(in->context,
+				     f->mono_ns); /* ends that nobody will tell the table of */
 		break;
 	case FRAME_EMPTY:
 		join_horizon(in->joiner, f->source, f->mono_ns);

@@ -4,13 +4,20 @@
 
 #include "base/util.h"
 
+int64_t intake_pacct_end_ns(const struct pacct_exit *e)
+{
+	uint64_t end_s = e->btime_s + e->etime_us / 1000000;
+
+	return (int64_t)MIN(end_s, (uint64_t)(FRAME_REAL_MOST / NS_PER_SEC)) * NS_PER_SEC;
+}
+
 static int on_exit_record(const struct pacct_exit *e, void *userdata)
 {
 	struct intake *in = userdata;
 
 	in->versions[EXEUNT_SOURCE_PACCT] = e->version;
 	if (in->from_file)
-		in->real_ns = ((int64_t)e->btime_s + (int64_t)(e->etime_us / 1000000)) * NS_PER_SEC;
+		in->real_ns = intake_pacct_end_ns(e);
 	if (unlikely(in->n_own) && (e->present & PACCT_HAS_PID) &&
 	    intake_take_own(in, (int32_t)e->pid, EXEUNT_SOURCE_PACCT))
 		return 0;

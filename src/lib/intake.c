@@ -73,11 +73,14 @@ void intake_lost(struct intake *in, const struct frame *f, enum exeunt_loss_caus
 		intake_count_unparsable(in, f);
 		return;
 	}
-	loss.count = load_u64(f->data);
+	/* the kernel's counters have 32 bits; a capture may say anything */
+	loss.count = MIN(load_u64(f->data), (uint64_t)UINT32_MAX);
+	if (!loss.count)
+		return;
 	ledger_lose(in->ledger, &loss);
 }
 
-int intake_frame(struct intake *in, const struct frame *f)
+static int take_frame(struct intake *in, const struct frame *f)
 {
 	in->mono_ns = f->mono_ns;
 	in->real_ns = f->real_ns;
@@ -96,10 +99,36 @@ int intake_frame(struct intake *in, const struct frame *f)
 		return intake_audit(in, f);
 	case EXEUNT_SOURCE_PROCEVENTS:
 		return intake_procevents(in, f);
-	default:
-		intake_count_unparsable(in, f);
+	default: /* a capture may name any */
+		in->unparsable[EXEUNT_SOURCE_TASKSTATS]++;
 		return 0;
 	}
+}
+
+static int64_t between(int64_t ns, int64_t most)
+{
+	ns = MAX(ns, INT64_C(0));
+	return MIN(ns, most);
+}
+
+/* A capture may say anything; see FRAME_MONO_MOST. */
+static int take_odd_times(struct intake *in, const struct frame *f)
+{
+	struct frame cut = *f;
+
+	cut.mono_ns = between(f->mono_ns, FRAME_MONO_MOST);
+	cut.since_ns = between(f->since_ns, cut.mono_ns);
+	cut.real_ns = frame_real(f->real_ns);
+	return take_frame(in, &cut);
+}
+
+int intake_frame(struct intake *in, const struct frame *f)
+{
+	if (unlikely((uint64_t)f->mono_ns > (uint64_t)FRAME_MONO_MOST ||
+		     (uint64_t)f->since_ns > (uint64_t)f->mono_ns ||
+		     (uint64_t)f->real_ns > (uint64_t)FRAME_REAL_MOST))
+		return take_odd_times(in, f);
+	return take_frame(in, f);
 }
 
 void intake_settle(struct intake *in)
@@ -111,7 +140,8 @@ void intake_settle(struct intake *in)
 			.count = in->unparsable[s],
 			.exact = true,
 			.cpu = -1,
-			.window_start_ns = in->unparsable_since_ns,
+			/* a clock may be set back, and a file have its records in any order */
+			.window_start_ns = MIN(in->unparsable_since_ns, in->real_ns),
 			.window_end_ns = in->real_ns,
 		};
 

@@ -88,6 +88,8 @@ int intake_pacct(struct intake *in, const struct frame *f);
 int intake_audit(struct intake *in, const struct frame *f);
 int intake_procevents(struct intake *in, const struct frame *f);
 void intake_pacct_end(struct intake *in);
+/* When it ended, to the second. */
+int64_t intake_pacct_end_ns(const struct pacct_exit *e);
 void intake_audit_end(struct intake *in);
 
 #endif

@@ -101,8 +101,11 @@ static int capture_head(struct exeunt *x, struct input *in, struct rest *rest)
 
 static int take_frame(struct exeunt *x, const struct frame *f)
 {
-	struct exeunt_source_status *st = &x->status[f->source];
+	struct exeunt_source_status *st;
 
+	if (f->source >= ARRAY_SIZE(x->status))
+		return intake_frame(&x->intake, f); /* it counts what nobody knows */
+	st = &x->status[f->source];
 	if (f->kind == FRAME_DATA) {
 		st->messages++;
 		st->bytes += f->len;

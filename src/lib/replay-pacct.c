@@ -13,7 +13,7 @@ static int take_time(const struct pacct_exit *e, void *userdata)
 {
 	int64_t *first_ns = userdata;
 
-	*first_ns = ((int64_t)e->btime_s + (int64_t)(e->etime_us / 1000000)) * NS_PER_SEC;
+	*first_ns = intake_pacct_end_ns(e);
 	return 1; /* the first is enough */
 }
 
