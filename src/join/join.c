@@ -31,7 +31,8 @@ int join_new(struct joiner **ret, const struct join_options *o)
 	j->balance = ledger_balance(o->ledger);
 	j->deadline_ns = INT64_MAX;
 	j->active = BIT_TASKSTATS;
-	r = table_new(&j->table, o->table_entries ? o->table_entries : JOIN_TABLE_ENTRIES);
+	r = table_new(&j->table, o->table_entries ? MIN(o->table_entries, JOIN_TABLE_MOST)
+						  : JOIN_TABLE_ENTRIES);
 	if (r < 0) {
 		free(j);
 		return r;
@@ -337,6 +338,7 @@ void join_checked(struct joiner *j, int64_t mono_ns)
 	int64_t seen_ns = MIN(j->horizon[joiner_leading(j)], mono_ns);
 	struct process *p, *next;
 
+	joiner_tell_evicted(j);
 	for (p = table_oldest(j->table, PROCESS_ALONE); p && p->touched_ns < seen_ns; p = next) {
 		next = table_next(j->table, p);
 		judge_alone(j, p, mono_ns, false);
@@ -351,16 +353,20 @@ int64_t join_deadline(const struct joiner *j)
 bool join_sweep(struct joiner *j, bool (*is_alive)(int32_t tgid), const struct frame *now)
 {
 	struct process *p, *next;
-	bool young = false;
+	bool again = false;
 
 	for (p = table_oldest(j->table, PROCESS_OPEN); p; p = next) {
 		next = table_next(j->table, p);
-		if (p->touched_ns + SETTLED_NS > now->mono_ns)
-			young = true;
-		else if (!is_alive(p->tgid))
+		/* it may have ended after the queues were read: they are read once more before it is judged */
+		if (p->gone_ns && p->gone_ns <= j->horizon[EXEUNT_SOURCE_TASKSTATS]) {
 			joiner_close_unended(j, p, now);
+			continue;
+		}
+		if (p->touched_ns + SETTLED_NS <= now->mono_ns && !p->gone_ns && !is_alive(p->tgid))
+			p->gone_ns = now->mono_ns;
+		again |= p->gone_ns || p->touched_ns + SETTLED_NS > now->mono_ns;
 	}
-	return young;
+	return again;
 }
 
 void join_settle(struct joiner *j)
@@ -378,6 +384,7 @@ void join_flush(struct joiner *j)
 {
 	struct process *p;
 
+	joiner_tell_evicted(j);
 	while ((p = table_oldest(j->table, PROCESS_ALONE)))
 		judge_alone(j, p, p->touched_ns, true);
 	while ((p = table_oldest(j->table, PROCESS_ENDING)))

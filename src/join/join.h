@@ -32,6 +32,7 @@ struct join_options {
 };
 
 #define JOIN_TABLE_ENTRIES 32768
+#define JOIN_TABLE_MOST (1u << 22) /* there are no more pids (PID_MAX_LIMIT) */
 
 struct joiner;
 
@@ -73,8 +74,9 @@ int64_t join_deadline(const struct joiner *j);
 
 /*
  * After task records were lost: processes of which some threads were seen and whose end was not. is_alive says
- * whether a process of that pid exists. Those that are gone become exit records, marked as uncertain and backfilled.
- * Returns true when some were touched too lately to judge, and another sweep is due.
+ * whether a process of that pid exists. Those that are gone, and still without an end when all queues were read after
+ * that was seen, become exit records, marked as uncertain and backfilled.
+ * Returns true when some cannot be judged yet, and another sweep is due.
  */
 bool join_sweep(struct joiner *j, bool (*is_alive)(int32_t tgid), const struct frame *now);
 

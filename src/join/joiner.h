@@ -36,8 +36,9 @@ struct joiner {
 	uint32_t active, awaited;
 	uint64_t since_second; /* since 1970; taskstats is listened to since then */
 	int64_t horizon[EXEUNT_SOURCE_COUNT];
-	int64_t real_offset_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC, as last read */
-	int64_t deadline_ns;	/* not later than the earliest in PROCESS_ENDING */
+	int64_t real_offset_ns;	    /* CLOCK_REALTIME less CLOCK_MONOTONIC, as last read */
+	struct exeunt_loss evicted; /* by a full table, not told yet */
+	int64_t deadline_ns;	    /* not later than the earliest in PROCESS_ENDING */
 };
 
 static inline bool is_active(const struct joiner *j, uint32_t source_bit)
@@ -64,6 +65,9 @@ void joiner_close(struct joiner *j, struct process *p, int64_t now_ns);
 
 /* The end was lost, and the process is gone: what its threads and other sources told is all there will be. */
 void joiner_close_unended(struct joiner *j, struct process *p, const struct frame *now);
+
+/* room.c: books what a full table has cost since the last call, as one loss. */
+void joiner_tell_evicted(struct joiner *j);
 
 /* room.c: its record is out. Keeps a copy of its strings, so that what is late can amend it. */
 void joiner_remember(struct joiner *j, struct process *p, int64_t now_ns);

@@ -97,19 +97,30 @@ void joiner_forget(struct joiner *j, int64_t now_ns)
 		table_remove(j->table, p);
 }
 
+/* Under a flood each new entry costs an old one; a record for each would be a flood of its own. */
+static void count_evicted(struct joiner *j, const struct frame *f)
+{
+	if (!j->evicted.count++)
+		j->evicted.window_start_ns = f->real_ns;
+	j->evicted.window_end_ns = MAX(f->real_ns, j->evicted.window_start_ns);
+}
+
+void joiner_tell_evicted(struct joiner *j)
+{
+	if (!j->evicted.count)
+		return;
+	j->evicted.source = EXEUNT_SOURCE_TASKSTATS;
+	j->evicted.cause = EXEUNT_LOSS_TABLE_FULL;
+	j->evicted.exact = true;
+	j->evicted.cpu = -1;
+	ledger_lose(j->options.ledger, &j->evicted);
+	j->evicted.count = 0;
+}
+
 /* Makes room: what is only remembered goes first, then what waits goes out early, then the oldest sums are lost. */
 static bool make_room(struct joiner *j, const struct frame *f)
 {
 	struct process *p = table_oldest(j->table, PROCESS_CLOSED);
-	struct exeunt_loss loss = {
-		.source = EXEUNT_SOURCE_TASKSTATS,
-		.cause = EXEUNT_LOSS_TABLE_FULL,
-		.count = 1,
-		.exact = true,
-		.cpu = -1,
-		.window_start_ns = f->real_ns,
-		.window_end_ns = f->real_ns,
-	};
 
 	if (p) {
 		table_remove(j->table, p);
@@ -125,7 +136,7 @@ static bool make_room(struct joiner *j, const struct frame *f)
 		p = table_oldest(j->table, PROCESS_ALONE);
 	if (!p)
 		return false;
-	ledger_lose(j->options.ledger, &loss);
+	count_evicted(j, f);
 	table_remove(j->table, p);
 	return true;
 }

@@ -33,6 +33,7 @@ struct process {
 	uint64_t exit_second;  /* seconds since 1970 in which it ended, by taskstats */
 	int64_t touched_ns;    /* last record read */
 	int64_t deadline_ns;   /* of grace, or of being remembered */
+	int64_t gone_ns;       /* OPEN: no process of that pid was there; 0: not known */
 	uint32_t sources;      /* mask of those that told of the end */
 	bool single;	       /* it never had a second thread */
 	bool guess; /* the kernel does not tell a process from a thread (before version 12) */

@@ -270,6 +270,9 @@ static void an_end_that_was_lost_is_backfilled(void **state)
 	assert_true(join_sweep(joiner, nobody_lives, &now));
 	assert_int_equal(seen.n, 0);
 	now.mono_ns = T0 + 5000 * MS;
+	assert_true(join_sweep(joiner, nobody_lives, &now));
+	assert_int_equal(seen.n, 0); /* its end may just not have been read yet */
+	join_horizon(joiner, EXEUNT_SOURCE_TASKSTATS, now.mono_ns + 1);
 	assert_false(join_sweep(joiner, nobody_lives, &now));
 	assert_int_equal(seen.n, 1);
 	assert_true(r->backfilled);
@@ -279,6 +282,31 @@ static void an_end_that_was_lost_is_backfilled(void **state)
 	/* a newer process of the same pid shows it as well */
 	put(50, 50, 0, 0, false, 1);
 	put(50, 50, 0x100, TASK_GROUP, false, 90000);
+}
+
+/* It ended between the reading of the queues and the look whether it lives. */
+static void an_end_that_was_only_late_is_no_loss(void **state)
+{
+	struct frame now = frame_at(5000);
+
+	(void)state;
+	put(43, 42, 0, 0, false, 1);
+	assert_true(join_sweep(joiner, nobody_lives, &now));
+	put(42, 42, 0x300, TASK_GROUP, true, 5000);
+	join_horizon(joiner, EXEUNT_SOURCE_TASKSTATS, T0 + 5100 * MS);
+	assert_false(join_sweep(joiner, nobody_lives, &now));
+	assert_int_equal(seen.n, 1);
+	assert_false(seen.records[0].backfilled);
+	assert_false(exeunt_has(&seen.records[0], EXEUNT_F_EXIT_CERTAIN));
+	assert_int_equal(ledger_balance(ledger)->backfilled, 0);
+}
+
+static void any_bound_of_the_table_is_taken(void **state)
+{
+	(void)state;
+	end(NULL);
+	assert_int_equal(begin_with(UINT32_MAX, false), 0);
+	put(42, 42, 0, 0, false, 1);
 }
 
 static void a_new_process_shows_that_the_old_is_gone(void **state)
@@ -304,15 +332,21 @@ static void a_full_table_tells_what_it_cost(void **state)
 	begin_with(4, false);
 	for (int32_t tgid = 100; tgid < 106; tgid++)
 		put(tgid + 1000, tgid, 0, 0, false, tgid - 100);
-	assert_int_equal(seen.losses, 2);
+	assert_int_equal(seen.losses, 0);
+	join_checked(joiner, T0 + 10 * MS);
+	assert_int_equal(seen.losses, 1); /* one record, whatever the flood */
+	assert_int_equal(seen.loss.count, 2);
 	assert_int_equal(seen.loss.cause, EXEUNT_LOSS_TABLE_FULL);
+	assert_int_equal(seen.loss.window_start_ns, R0 + 4 * MS);
+	assert_int_equal(seen.loss.window_end_ns, R0 + 5 * MS);
 	assert_int_equal(ledger_balance(ledger)->evicted, 2);
 	join_count(joiner, &b);
 	assert_int_equal(b.unfinished, 4);
 	/* what has ended goes out early instead */
 	put(105, 105, 0, TASK_GROUP, true, 10);
 	put(107 + 1000, 107, 0, 0, false, 11);
-	assert_int_equal(seen.losses, 2);
+	join_flush(joiner);
+	assert_int_equal(seen.losses, 1);
 	assert_int_equal(seen.n, 1);
 	assert_int_equal(seen.records[0].threads, 2);
 }
@@ -404,6 +438,8 @@ int main(void)
 		TEST(a_leader_that_left_early_is_no_end),
 		TEST(two_ends_of_one_pid_are_two_processes),
 		TEST(an_end_that_was_lost_is_backfilled),
+		TEST(an_end_that_was_only_late_is_no_loss),
+		TEST(any_bound_of_the_table_is_taken),
 		TEST(a_new_process_shows_that_the_old_is_gone),
 		TEST(a_full_table_tells_what_it_cost),
 		TEST(thread_records_name_their_process),
