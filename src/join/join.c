@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* When a process is whole, how it goes out, and what is done when there is no room. See join.h. */
+/* When a process is whole, and how it goes out. See join.h. */
 #include "join/joiner.h"
 
 #include "join/complete.h"
 #include "record/fields.h"
-#include "record/fill.h"
 #include "record/status.h"
 
 /*
@@ -17,8 +16,6 @@ static const int64_t lag_ns[EXEUNT_SOURCE_COUNT] = {
 };
 /* A source that does not even say that it has nothing is not waited for any longer. */
 #define AWAIT_MOST_NS NS_PER_SEC
-/* What stands alone though nothing was lost: the loss may not have been noticed yet. */
-#define ALONE_NS (2 * NS_PER_SEC)
 
 int join_new(struct joiner **ret, const struct join_options *o)
 {
@@ -49,18 +46,6 @@ void join_free(struct joiner *j)
 	free(j);
 }
 
-/* taskstats does not lead any more: what only the one behind it told of is an exit now. */
-static void promote(struct joiner *j)
-{
-	struct process *p, *next;
-
-	for (p = table_oldest(j->table, PROCESS_ALONE); p; p = next) {
-		next = table_next(j->table, p);
-		if (p->sources & EXEUNT_SOURCE_BIT(joiner_leading(j)))
-			table_move(j->table, p, PROCESS_ENDING);
-	}
-}
-
 void join_set_sources(struct joiner *j, uint32_t active, uint32_t awaited)
 {
 	enum exeunt_source led = joiner_leading(j);
@@ -76,7 +61,7 @@ void join_set_sources(struct joiner *j, uint32_t active, uint32_t awaited)
 			j->horizon[s] = 0;
 	}
 	if (joiner_leading(j) != led)
-		promote(j);
+		joiner_promote_alone(j);
 }
 
 void join_set_since(struct joiner *j, int64_t real_ns)
@@ -161,7 +146,7 @@ void joiner_close(struct joiner *j, struct process *p, int64_t now_ns)
 	joiner_remember(j, p, now_ns);
 }
 
-static void mark_backfilled(struct joiner *j, struct process *p)
+void joiner_mark_backfilled(struct joiner *j, struct process *p)
 {
 	p->backfilled = p->record.backfilled = true;
 	field_set(&p->record, EXEUNT_F_BACKFILLED);
@@ -179,7 +164,7 @@ void joiner_close_unended(struct joiner *j, struct process *p, const struct fram
 		field_clear(r, EXEUNT_F_ELAPSED);
 		p->sources = BIT_TASKSTATS;
 	}
-	mark_backfilled(j, p);
+	joiner_mark_backfilled(j, p);
 	joiner_close(j, p, now->mono_ns);
 }
 
@@ -219,51 +204,6 @@ void joiner_update(struct joiner *j, struct process *p, int64_t now_ns)
 	}
 }
 
-/* Moves what `alone` has into `p`, and removes it. */
-static void merge(struct joiner *j, struct process *p, struct process *alone)
-{
-	if (alone->sources & BIT_PACCT)
-		p->pacct = alone->pacct;
-	if (alone->sources & BIT_AUDIT)
-		p->audit_ns = alone->audit_ns;
-	if (alone->verdict.audit.seen)
-		p->verdict.audit = alone->verdict.audit;
-	p->sources |= alone->sources;
-	if (exeunt_has(&alone->record, EXEUNT_F_TTY) && alone->record.tty.data == alone->tty) {
-		memcpy(p->tty, alone->tty, sizeof(p->tty));
-		alone->record.tty.data = p->tty;
-	}
-	if (alone->text) {
-		p->text = TAKE(alone->text);
-		p->args_are_title = alone->args_are_title;
-	}
-	record_fill(&p->record, &alone->record);
-	table_remove(j->table, alone);
-}
-
-static bool belongs(const struct process *p, const struct process *alone)
-{
-	if (alone->state != PROCESS_ALONE || (p->sources & alone->sources))
-		return false;
-	if ((alone->sources & BIT_PACCT) && !joiner_pacct_fits(p, &alone->pacct))
-		return false;
-	return !(alone->sources & BIT_AUDIT) || joiner_audit_fits(p, alone->audit_ns);
-}
-
-void joiner_take_alone(struct joiner *j, struct process *p)
-{
-	struct process *oldest;
-
-	do {
-		oldest = NULL;
-		for (struct process *a = table_first(j->table, p->tgid); a; a = table_following(a))
-			if (a != p && belongs(p, a))
-				oldest = a;
-		if (oldest)
-			merge(j, p, oldest);
-	} while (oldest);
-}
-
 void join_horizon(struct joiner *j, enum exeunt_source source, int64_t mono_ns)
 {
 	struct process *p, *next;
@@ -281,67 +221,6 @@ void join_horizon(struct joiner *j, enum exeunt_source source, int64_t mono_ns)
 			joiner_close(j, p, mono_ns);
 		else
 			j->deadline_ns = MIN(j->deadline_ns, next_ns);
-	}
-}
-
-/* A process of which only threads were seen, and another source knows the end. */
-static struct process *find_open(const struct joiner *j, const struct process *alone)
-{
-	for (struct process *p = table_first(j->table, alone->tgid); p; p = table_following(p))
-		if (p->state == PROCESS_OPEN && p->touched_ns <= alone->touched_ns)
-			return p;
-	return NULL;
-}
-
-static bool was_lost(const struct joiner *j, const struct process *p)
-{
-	return ledger_is_lost(j->options.ledger, p->record.exit_time_ns);
-}
-
-/* Accounting and audit know the whole process; taskstats told of some of its threads only, and adds what they lack. */
-static void backfill(struct joiner *j, struct process *alone, int64_t now_ns)
-{
-	struct process *open = find_open(j, alone);
-
-	if (open) {
-		alone->verdict = open->verdict;
-		if (open->verdict.killed.seen)
-			record_set_status(&alone->record, open->verdict.killed.code);
-		record_fill(&alone->record, &open->record);
-		alone->record.sources = alone->sources;
-		table_remove(j->table, open);
-	}
-	alone->single = true;
-	mark_backfilled(j, alone);
-	table_move(j->table, alone, PROCESS_ENDING);
-	joiner_close(j, alone, now_ns);
-}
-
-/* What stood alone since before seen_ns, when all queues of the leading source had been read. */
-static void judge_alone(struct joiner *j, struct process *p, int64_t now_ns, bool last)
-{
-	if (was_lost(j, p)) {
-		backfill(j, p, now_ns);
-	} else if (!last && p->touched_ns + ALONE_NS >= now_ns) {
-		return;
-	} else if ((p->sources & BIT_PACCT) && p->exit_second <= j->since_second) {
-		table_move(j->table, p, PROCESS_ENDING); /* in the second in which we began */
-		joiner_close(j, p, now_ns);
-	} else {
-		j->balance->unmatched++;
-		table_remove(j->table, p);
-	}
-}
-
-void join_checked(struct joiner *j, int64_t mono_ns)
-{
-	int64_t seen_ns = MIN(j->horizon[joiner_leading(j)], mono_ns);
-	struct process *p, *next;
-
-	joiner_tell_evicted(j);
-	for (p = table_oldest(j->table, PROCESS_ALONE); p && p->touched_ns < seen_ns; p = next) {
-		next = table_next(j->table, p);
-		judge_alone(j, p, mono_ns, false);
 	}
 }
 
@@ -385,8 +264,7 @@ void join_flush(struct joiner *j)
 	struct process *p;
 
 	joiner_tell_evicted(j);
-	while ((p = table_oldest(j->table, PROCESS_ALONE)))
-		judge_alone(j, p, p->touched_ns, true);
+	joiner_judge_all_alone(j);
 	while ((p = table_oldest(j->table, PROCESS_ENDING)))
 		joiner_close(j, p, p->touched_ns);
 	memset(j->horizon, 0, sizeof(j->horizon)); /* what comes next may be of another boot */

@@ -78,8 +78,17 @@ void joiner_forget(struct joiner *j, int64_t now_ns);
 /* A new entry; what is least worth keeping makes room for it, so that no entry may be held over the call. NULL without memory. */
 struct process *joiner_add(struct joiner *j, int32_t tgid, const struct frame *f);
 
-/* What stood alone and belongs to this process, whose end was told now, goes into it. */
+/* alone.c: what stood alone and belongs to this process, whose end was told now, goes into it. */
 void joiner_take_alone(struct joiner *j, struct process *p);
+
+/* alone.c: another source leads than before; what it told of is an exit now. */
+void joiner_promote_alone(struct joiner *j);
+
+/* alone.c: nothing more will come. Leaves nothing alone, but some that is to be closed. */
+void joiner_judge_all_alone(struct joiner *j);
+
+/* The leading source lost it. */
+void joiner_mark_backfilled(struct joiner *j, struct process *p);
 
 /* accounting.c, auditing.c: whether what they told can be of this process. */
 bool joiner_pacct_fits(const struct process *p, const struct pacct_exit *e);
