@@ -2,11 +2,14 @@
 /* See listen.h. */
 #include "cmd/listen.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 
+#include "base/clock.h"
 #include "base/privileges.h"
 #include "cmd/cmd.h"
+#include "cmd/stream.h"
 
 int listen_signals(void)
 {
@@ -103,22 +106,97 @@ void listen_explain(const struct exeunt *x)
 		cmd_error("%s", exeunt_error(x));
 }
 
-void listen_announce(const struct exeunt *x, const struct options *o)
+static bool is_open(const struct exeunt *x, uint32_t mask)
 {
 	size_t n;
 	const struct exeunt_source_status *s = exeunt_sources(x, &n);
-	char what[256];
-	int len = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
+		if ((mask & EXEUNT_SOURCE_BIT(i)) && s[i].state == EXEUNT_STATE_OPEN)
+			return true;
+	return false;
+}
+
+static bool take_signals(const struct listening *l)
+{
+	struct signalfd_siginfo info;
+	bool end = false;
+
+	while (read(l->signal_fd, &info, sizeof(info)) == sizeof(info))
+		end |= l->take_signal(&info, l->stream);
+	return end;
+}
+
+static int timeout_ms(const struct listening *l)
+{
+	int64_t left = l->until_ns ? MAX(l->until_ns - mono_now(), 0) / NS_PER_MSEC + 1 : -1;
+
+	if (l->stream->waiting)
+		return STREAM_WAIT_MS;
+	if (l->stream->error && (left < 0 || left > 1000))
+		left = 1000; /* a full disk is tried again every second */
+	return (int)MIN(left, 3600 * 1000);
+}
+
+int listen_run(const struct listening *l)
+{
+	struct stream *s = l->stream;
+	struct pollfd p[3] = {
+		{ .fd = exeunt_fd(s->x), .events = POLLIN },
+		{ .fd = l->signal_fd, .events = POLLIN },
+		{ .fd = output_poll_fd(s->output) },
+	};
+	int behind = stream_flush(s);
+
+	for (;;) {
+		int r;
+
+		if (behind == -EPIPE)
+			return behind;
+		if (stream_is_done(s) || (l->until_ns && mono_now() >= l->until_ns) ||
+		    !is_open(s->x, l->while_open))
+			return 0;
+		/* even with nothing to write, POLLERR tells of a reader that left */
+		p[2].events = behind && !s->error ? POLLOUT : 0;
+		r = poll(p, ARRAY_SIZE(p), timeout_ms(l));
+		if (r < 0 && errno != EINTR)
+			return -errno;
+		if (r > 0 && p[1].revents && take_signals(l))
+			return 0;
+		if (r > 0 && p[2].revents & (POLLERR | POLLHUP | POLLNVAL) &&
+		    !output_pending(s->output))
+			return -EPIPE;
+		if (r > 0 && p[0].revents) {
+			r = exeunt_dispatch(s->x);
+			if (r < 0)
+				return r;
+		}
+		behind = stream_flush(s);
+	}
+}
+
+void listen_names(const struct exeunt *x, char *buf, size_t size)
+{
+	size_t n, len = 0;
+	const struct exeunt_source_status *s = exeunt_sources(x, &n);
+
+	*buf = '\0';
+	for (size_t i = 0; i < n && len < size; i++) {
 		if (s[i].state != EXEUNT_STATE_OPEN)
 			continue;
-		len += snprintf(what + len, sizeof(what) - (size_t)len, "%s%s", len ? ", " : "",
-				exeunt_source_name(s[i].source));
-		if (s[i].source == EXEUNT_SOURCE_TASKSTATS)
-			len += snprintf(what + len, sizeof(what) - (size_t)len, " on %u CPU%s",
-					s[i].sockets, s[i].sockets == 1 ? "" : "s");
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "",
+					exeunt_source_name(s[i].source));
+		if (s[i].source == EXEUNT_SOURCE_TASKSTATS && len < size)
+			len += (size_t)snprintf(buf + len, size - len, " on %u CPU%s", s[i].sockets,
+						s[i].sockets == 1 ? "" : "s");
 	}
+}
+
+void listen_announce(const struct exeunt *x, const struct options *o)
+{
+	char names[256];
+
+	listen_names(x, names, sizeof(names));
 	cmd_note("listening to %s; tested, and every process that ends%s is shown. Ctrl-C ends.",
-		 what, o->filter ? " and passes the filter" : "");
+		 names, o->filter ? " and passes the filter" : "");
 }

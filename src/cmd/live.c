@@ -5,7 +5,6 @@
  */
 #include "cmd/cmd.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 
@@ -18,66 +17,12 @@ static const char usage[] =
 	"Show each process as it ends: when, who, how, and what it cost.\n"
 	"Needs root to open its sources, and gives all privileges up before it reads.\n";
 
-/* Returns true when it is time to end. */
-static bool take_signals(int fd, struct stream *s)
+static bool take_signal(const struct signalfd_siginfo *info, struct stream *s)
 {
-	struct signalfd_siginfo info;
-	bool end = false;
-
-	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGWINCH)
-			stream_resize(s);
-		else
-			end = true;
-	}
-	return end;
-}
-
-static int timeout_ms(int64_t until_ns, bool retry)
-{
-	int64_t left = until_ns ? MAX(until_ns - mono_now(), 0) / NS_PER_MSEC + 1 : -1;
-
-	if (retry && (left < 0 || left > 1000))
-		left = 1000; /* a full disk is tried again every second */
-	return (int)MIN(left, 3600 * 1000);
-}
-
-/* Returns 0 at an end that was asked for, -EPIPE when the reader left, or the library's error. */
-static int run(struct stream *s, int signal_fd)
-{
-	int64_t until = s->options->duration_ns ? mono_now() + s->options->duration_ns : 0;
-	struct pollfd p[3] = {
-		{ .fd = exeunt_fd(s->x), .events = POLLIN },
-		{ .fd = signal_fd, .events = POLLIN },
-		{ .fd = output_poll_fd(s->output) },
-	};
-	int behind = stream_flush(s);
-
-	for (;;) {
-		int r;
-
-		if (behind == -EPIPE)
-			return behind;
-		if (stream_is_done(s) || (until && mono_now() >= until))
-			return 0;
-		/* even with nothing to write, POLLERR tells of a reader that left */
-		p[2].events = behind && !s->error ? POLLOUT : 0;
-		r = poll(p, ARRAY_SIZE(p),
-			 s->waiting ? STREAM_WAIT_MS : timeout_ms(until, s->error));
-		if (r < 0 && errno != EINTR)
-			return -errno;
-		if (r > 0 && p[1].revents && take_signals(signal_fd, s))
-			return 0;
-		if (r > 0 && p[2].revents & (POLLERR | POLLHUP | POLLNVAL) &&
-		    !output_pending(s->output))
-			return -EPIPE;
-		if (r > 0 && p[0].revents) {
-			r = exeunt_dispatch(s->x);
-			if (r < 0)
-				return r;
-		}
-		behind = stream_flush(s);
-	}
+	if (info->ssi_signo != SIGWINCH)
+		return true;
+	stream_resize(s);
+	return false;
 }
 
 static int start(struct stream *s, const struct options *o)
@@ -95,18 +40,22 @@ static int start(struct stream *s, const struct options *o)
 
 static int live(struct stream *s, const struct options *o, int signal_fd)
 {
+	struct listening l = {
+		.stream = s, .signal_fd = signal_fd, .take_signal = take_signal, .while_open = ~0u
+	};
 	int status = start(s, o), r;
 
 	if (status >= 0)
 		return status;
-	r = run(s, signal_fd);
+	if (o->duration_ns)
+		l.until_ns = mono_now() + o->duration_ns;
+	r = listen_run(&l);
 	if (r == -EPIPE)
 		return CMD_DONE;
 	if (r < 0)
 		cmd_error("%s", exeunt_error(s->x));
-	if (exeunt_stop(s->x) < 0)
+	if (stream_stop(s) < 0)
 		r = -1;
-	stream_flush(s);
 	status = stream_finish(s);
 	if (!o->quiet)
 		cmd_note("%s", s->summary);

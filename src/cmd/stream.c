@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 
 #define FINISH_MS 2000
+#define LOSS_ROOM 4096 /* bytes that the line of a loss may take */
 
 static int open_filter(struct stream *s, const char *command)
 {
@@ -193,6 +194,14 @@ static int write_record(struct stream *s, const struct exeunt_record *r)
 	return written;
 }
 
+/* How long a slow reader is waited for: for ever where nothing runs away, not at all while listening, a little at the end. */
+static int patience_ms(const struct stream *s)
+{
+	if (s->batch)
+		return -1;
+	return s->until_ns ? (int)(MAX(s->until_ns - mono_now(), 0) / NS_PER_MSEC) : 0;
+}
+
 int stream_record(const struct exeunt_record *r, void *userdata)
 {
 	struct stream *s = userdata;
@@ -208,8 +217,10 @@ int stream_record(const struct exeunt_record *r, void *userdata)
 	if (r->type == EXEUNT_TYPE_STOP)
 		text_summary(r, s->summary, sizeof(s->summary));
 	written = write_record(s, r);
-	if (written && s->batch && output_drain(s->output, -1) >= 0)
+	if (written && patience_ms(s)) {
+		output_drain(s->output, patience_ms(s));
 		written = write_record(s, r);
+	}
 	if (written) {
 		if (!s->dropped++)
 			s->dropped_from_ns = r->time_ns;
@@ -226,7 +237,7 @@ void stream_message(int level, const char *text, void *userdata)
 		cmd_error("%s", text);
 }
 
-/* Told as soon as there is room again, long before all is out, for a slow reader may never take all; and a gap of `seq`. */
+/* Told as soon as there is room again: a reader that is always slower never takes all. In a gap of `seq` besides. */
 static void tell_dropped(struct stream *s)
 {
 	struct exeunt_loss loss = {
@@ -243,13 +254,6 @@ static void tell_dropped(struct stream *s)
 		return;
 	s->dropped = 0;
 	exeunt_report_loss(s->x, &loss);
-}
-
-static bool has_room(const struct stream *s)
-{
-	uint64_t bound = s->options->buffer ? s->options->buffer : OUTPUT_BOUND_DEFAULT;
-
-	return output_pending(s->output) < bound / 2;
 }
 
 int stream_resume(struct stream *s)
@@ -285,11 +289,25 @@ int stream_flush(struct stream *s)
 	if (r >= 0 && s->error)
 		cmd_error("writing works again");
 	s->error = r < 0 ? -r : 0;
-	if (r >= 0 && s->dropped && has_room(s)) {
+	if (r >= 0 && s->dropped && output_has_room(s->output, LOSS_ROOM)) {
 		tell_dropped(s);
 		r = output_flush(s->output);
 	}
 	return r < 0 && r != -EPIPE ? 1 : r;
+}
+
+int stream_stop(struct stream *s)
+{
+	int r;
+
+	s->until_ns = mono_now() + FINISH_MS * NS_PER_MSEC;
+	if (s->dropped) {
+		output_drain(s->output, FINISH_MS);
+		tell_dropped(s);
+	}
+	r = exeunt_stop(s->x);
+	stream_flush(s);
+	return r;
 }
 
 int stream_finish(struct stream *s)

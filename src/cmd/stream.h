@@ -31,6 +31,7 @@ struct stream {
 	uint64_t shown;	  /* exits put out */
 	uint64_t dropped; /* records a slow reader cost, not yet told */
 	int64_t dropped_from_ns, dropped_to_ns;
+	int64_t until_ns; /* at the end, CLOCK_MONOTONIC: so long a slow reader is waited for; 0: not */
 	char summary[512]; /* of the stop record, for people */
 	int error;	   /* errno of the output as last told, so that trouble is told once */
 };
@@ -51,6 +52,9 @@ int stream_flush(struct stream *s);
 
 /* How long lines that are held back may wait, in ms. */
 #define STREAM_WAIT_MS 50
+
+/* Tells what the reader missed, then exeunt_stop(), whose result it returns. */
+int stream_stop(struct stream *s);
 
 /* The last bytes, waiting a little for a slow reader; returns an exit status. */
 int stream_finish(struct stream *s);

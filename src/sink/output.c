@@ -208,6 +208,14 @@ refuse:
 	return NULL;
 }
 
+bool output_has_room(const struct output *o, size_t size)
+{
+	size_t new_size = MAX(size, o->chunk_size);
+
+	return fits(o, size) || (o->spare && o->spare->size >= size) ||
+	       (new_size <= o->bound && o->allocated <= o->bound - new_size);
+}
+
 void output_commit(struct output *o, size_t len)
 {
 	o->tail->end += len;

@@ -44,6 +44,9 @@ char *output_reserve(struct output *o, size_t size);
 /* Queues the first `len` bytes of what was reserved; 0 gives it back. */
 void output_commit(struct output *o, size_t len);
 
+/* True if `size` bytes would fit without writing anything first. */
+bool output_has_room(const struct output *o, size_t size);
+
 /* Bytes queued. At OUTPUT_CHUNK and above, a flush is worth its system call. */
 size_t output_pending(const struct output *o);
 

@@ -187,6 +187,35 @@ static void drain_ends_in_time(void **state)
 	close(fd[1]);
 }
 
+/* What it promises of room holds, and there is room again as soon as a part is out. */
+static void room_is_told(void **state)
+{
+	struct writer w = { 0 };
+	struct reader r = { 0 };
+	int fd[2];
+
+	(void)state;
+	assert_int_equal(pipe(fd), 0);
+	r.fd = fd[0];
+	assert_int_equal(output_new(&w.o, fd[1], BOUND), 0);
+	assert_true(output_has_room(w.o, 512));
+	assert_false(output_has_room(w.o, BOUND + 1));
+	while (output_has_room(w.o, 512))
+		assert_true(put(&w));
+	while (put(&w))
+		;
+	assert_int_equal(output_flush(w.o), 1);
+	while (!output_has_room(w.o, 512)) {
+		assert_true(take(&r, 4096) > 0);
+		output_flush(w.o);
+	}
+	assert_true(output_pending(w.o) > 0);
+	assert_true(put(&w));
+	output_free(w.o);
+	close(fd[0]);
+	close(fd[1]);
+}
+
 static void only_what_can_be_written(void **state)
 {
 	struct output *o = NULL;
@@ -210,6 +239,7 @@ int main(void)
 		cmocka_unit_test(closed_pipe),
 		cmocka_unit_test(closed_socket),
 		cmocka_unit_test(drain_ends_in_time),
+		cmocka_unit_test(room_is_told),
 		cmocka_unit_test(only_what_can_be_written),
 	};
 
