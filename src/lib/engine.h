@@ -16,6 +16,7 @@
 /* When the sources are read; see loop.c. */
 struct engine_loop {
 	int epoll_fd, timer_fd;
+	int64_t nap_ns;
 	bool sleeping;	  /* sources are out of the epoll set, the timer drains them */
 	int64_t wakes[4]; /* when poll woke us, a ring */
 	unsigned int next_wake;
@@ -55,6 +56,8 @@ struct exeunt {
 int loop_init(struct exeunt *x);
 void loop_done(struct exeunt *x);
 int loop_watch(struct exeunt *x);
+/* For a source whose writer waits for us. */
+void loop_nap_short(struct exeunt *x);
 int loop_dispatch(struct exeunt *x);
 /* Reads all sources until they are empty, and their overflow counters. */
 int loop_drain_all(struct exeunt *x);

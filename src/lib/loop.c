@@ -14,6 +14,8 @@
 #include "base/util.h"
 
 #define NAP_NS (5 * NS_PER_MSEC)
+/* auditd waits for us when 170 records are not read; it writes up to 60,000 a second. */
+#define NAP_TEXT_NS NS_PER_MSEC
 #define WAKES 4
 #define CHECK_NS (250 * NS_PER_MSEC)
 
@@ -37,6 +39,7 @@ int loop_init(struct exeunt *x)
 {
 	struct engine_loop *l = &x->loop;
 
+	l->nap_ns = NAP_NS;
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	l->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (l->epoll_fd < 0 || l->timer_fd < 0)
@@ -48,6 +51,11 @@ void loop_done(struct exeunt *x)
 {
 	close_fd(x->loop.timer_fd);
 	close_fd(x->loop.epoll_fd);
+}
+
+void loop_nap_short(struct exeunt *x)
+{
+	x->loop.nap_ns = NAP_TEXT_NS;
 }
 
 int loop_watch(struct exeunt *x)
@@ -109,10 +117,11 @@ static void set_timer(struct engine_loop *l, int64_t at_ns)
 /* The earliest of what has to be done at a time; 0: nothing, and we sleep until an exit wakes us. */
 static int64_t next_time(const struct exeunt *x, int64_t now)
 {
+	const struct engine_loop *l = &x->loop;
 	int64_t at = INT64_MAX, deadline = join_deadline(x->joiner);
 
 	if (x->loop.sleeping)
-		return now + NAP_NS;
+		return now + l->nap_ns;
 	if (x->loop.check_at_ns)
 		at = x->loop.check_at_ns;
 	if (x->loop.status_at_ns)
@@ -186,19 +195,20 @@ static int check(struct exeunt *x)
 	return r;
 }
 
-/* Audit tells of exits while a rule for them is loaded, which may come and go: what it does now shows. */
+/*
+ * Audit tells of exits while a rule for them is loaded, which may come and go. The kernel says so, if it can be asked; and
+ * what audit does now shows.
+ */
 static void judge_audit(struct exeunt *x, int64_t now)
 {
 	struct engine_loop *l = &x->loop;
-	bool awaited = l->awaited_until_ns;
 
 	if (x->intake.audit_exits != l->audit_exits)
 		l->awaited_until_ns = now + AWAIT_AUDIT_NS;
 	else if (now >= l->awaited_until_ns)
 		l->awaited_until_ns = 0;
 	l->audit_exits = x->intake.audit_exits;
-	if (awaited != (l->awaited_until_ns != 0))
-		engine_update_sources(x);
+	engine_update_sources(x);
 }
 
 static void tick_context(struct exeunt *x, int64_t now)

@@ -60,10 +60,14 @@ static int open_source(struct exeunt *x, const struct source_ops *ops,
 	return x->sources[ops->id] != NULL;
 }
 
-/* The table of who is who: /proc is read when the events are listened to already. */
+/*
+ * The table of who is who: /proc is read when the events are listened to already. Without them it is not, for what was read
+ * would never be known to be old; what audit tells is in the table then.
+ */
 static int open_context(struct exeunt *x)
 {
 	struct context_options o = {
+		.proc_path = x->sources[EXEUNT_SOURCE_PROCEVENTS] ? NULL : "",
 		.no_args = x->options.no_args,
 		.redact = x->options.redact,
 		.n_redact = x->options.n_redact,
@@ -96,13 +100,14 @@ void engine_describe_sources(struct exeunt *x)
 
 void engine_update_sources(struct exeunt *x)
 {
+	const struct source *audit = x->sources[EXEUNT_SOURCE_AUDIT];
 	uint32_t active = 0, awaited = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(x->sources); i++)
 		if (x->sources[i] && x->status[i].state == EXEUNT_STATE_OPEN)
 			active |= EXEUNT_SOURCE_BIT(i);
 	awaited |= active & EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_PACCT);
-	if (x->loop.awaited_until_ns)
+	if (x->loop.awaited_until_ns || (audit && audit_tells_exits(audit)))
 		awaited |= EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_AUDIT);
 	join_set_sources(x->joiner, active, awaited);
 	ledger_set_hold(x->ledger, active & EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_PACCT) ? HOLD_NS : 0);
@@ -150,7 +155,9 @@ int exeunt_open(struct exeunt *x)
 		return r;
 	if (!tells_of_ends(x))
 		return nothing_works(x);
-	if (x->sources[EXEUNT_SOURCE_PROCEVENTS])
+	if (x->sources[EXEUNT_SOURCE_AUDIT] && options.audit_mode == AUDIT_MODE_STDIN)
+		loop_nap_short(x);
+	if (x->sources[EXEUNT_SOURCE_PROCEVENTS] || x->sources[EXEUNT_SOURCE_AUDIT])
 		r = open_context(x);
 	if (r < 0)
 		return r;
@@ -166,7 +173,7 @@ uint64_t exeunt_capabilities(const struct exeunt *x)
 	for (size_t i = 0; i < ARRAY_SIZE(x->sources); i++)
 		if (x->sources[i])
 			keep |= x->sources[i]->keep_capabilities;
-	if (x->context)
+	if (x->sources[EXEUNT_SOURCE_PROCEVENTS])
 		keep |= UINT64_C(1) << CAP_SYS_PTRACE; /* /proc/PID/exe and cwd of other users */
 	return keep;
 }

@@ -22,4 +22,7 @@ int audit_mode_parse(enum audit_mode *ret, const char *name);
 /* "multicast", "unicast" or "stdin": what it is now, which may be another than was asked for. */
 const char *audit_mode_now(const struct source *s);
 
+/* True if the kernel has said that a rule tells of exits, perhaps not of all. */
+bool audit_tells_exits(const struct source *s);
+
 #endif

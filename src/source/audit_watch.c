@@ -4,6 +4,7 @@
  * last time. A question is not free: the kernel answers each by a thread of its own, whose end every collector sees.
  * Where no record comes, nothing can have been lost, and a change of the rules or the owner is a record too.
  */
+#include "source/audit.h"
 #include "source/audit_internal.h"
 
 #include <stdarg.h>
@@ -215,4 +216,12 @@ int watch_finish(struct audit_source *s, frame_fn fn, void *userdata)
 	if (s->keeper && !audit_keeper_wait(s->keeper, &facts, FINISH_MS))
 		r = watch_take(s, &facts, fn, userdata);
 	return r;
+}
+
+bool audit_tells_exits(const struct source *base)
+{
+	const struct audit_source *s = (const struct audit_source *)base;
+	const struct audit_facts *f = &s->report.facts;
+
+	return s->known && !f->error && f->enabled && f->rules_known && f->exit_rule;
 }
