@@ -155,9 +155,9 @@ static void test_key_too_long(void **state)
 /* A rule as the kernel lists it: other texts in front of the key, several keys. */
 static void test_foreign_keys(void **state)
 {
-	struct {
-		struct audit_rule_data head;
-		char text[64];
+	union {
+		struct audit_rule_data head; /* its text lies behind it */
+		char bytes[sizeof(struct audit_rule_data) + 64];
 	} r = { .head = { .flags = AUDIT_FILTER_EXIT, .field_count = 2 } };
 	size_t len;
 
@@ -165,7 +165,7 @@ static void test_foreign_keys(void **state)
 	r.head.fields[0] = AUDIT_EXE;
 	r.head.values[0] = 8;
 	r.head.fields[1] = AUDIT_FILTERKEY;
-	memcpy(r.text,
+	memcpy(r.bytes + sizeof(r.head),
 	       "/bin/cat"
 	       "mine\1exeunt-x",
 	       21);
