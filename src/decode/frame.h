@@ -40,17 +40,16 @@ struct frame {
 };
 
 /*
- * Times of frames and of what is in them are cut to these where they come in: sums of a few of them do not overflow, and
- * no clock tells more. CLOCK_MONOTONIC after 36 years, CLOCK_REALTIME in 2116; less than 0 does not occur.
+ * Times of frames and of what is in them are cut to this where they come in, so that sums of three of them do not overflow:
+ * CLOCK_REALTIME in 2065, from a file any nonsense. Less than 0 does not occur.
  */
-#define FRAME_MONO_MOST (INT64_C(1) << 60)
-#define FRAME_REAL_MOST (INT64_C(1) << 62)
+#define FRAME_TIME_MOST INT64_C(3000000000000000000)
 
-static inline int64_t frame_real(int64_t real_ns)
+static inline int64_t frame_time(int64_t ns)
 {
-	if (real_ns < 0)
+	if (ns < 0)
 		return 0;
-	return real_ns < FRAME_REAL_MOST ? real_ns : FRAME_REAL_MOST;
+	return ns < FRAME_TIME_MOST ? ns : FRAME_TIME_MOST;
 }
 
 /* Returns 0, or a negative errno that ends the reading. */

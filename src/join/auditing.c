@@ -121,7 +121,7 @@ static void take_how(struct exeunt_record *r, const struct audit_event *e)
 			r,
 			EXEUNT_F_EXIT_CERTAIN); /* false: whether a core was written is not told */
 	}
-	r->exit_time_ns = frame_real(e->time_ns);
+	r->exit_time_ns = frame_time(e->time_ns);
 	r->exit_precision_ns = (uint64_t)(10 * NS_PER_MSEC);
 	field_set(r, EXEUNT_F_EXIT_TIME);
 	field_set(r, EXEUNT_F_EXIT_PRECISION);
@@ -172,7 +172,7 @@ static struct process *find_process(const struct joiner *j, const struct audit_e
 
 	for (struct process *p = table_first(j->table, e->pid); p; p = table_following(p))
 		if (p->sources && !(p->sources & BIT_AUDIT) &&
-		    joiner_audit_fits(p, frame_real(e->time_ns)))
+		    joiner_audit_fits(p, frame_time(e->time_ns)))
 			oldest = p;
 	return oldest;
 }
@@ -180,7 +180,7 @@ static struct process *find_process(const struct joiner *j, const struct audit_e
 /* Two threads may both call exit_group(2); the process ends once. */
 static bool is_told(const struct joiner *j, const struct audit_event *e)
 {
-	int64_t at_ns = frame_real(e->time_ns);
+	int64_t at_ns = frame_time(e->time_ns);
 
 	for (const struct process *p = table_first(j->table, e->pid); p; p = table_following(p))
 		if ((p->sources & BIT_AUDIT) && at_ns - p->audit_ns < LATE_NS &&
@@ -200,7 +200,7 @@ static void add_process(struct joiner *j, const struct audit_event *e, struct ex
 		return;
 	}
 	p->sources = BIT_AUDIT;
-	p->audit_ns = frame_real(e->time_ns);
+	p->audit_ns = frame_time(e->time_ns);
 	p->record = *r;
 	p->text = TAKE(*text);
 	p->args_are_title = e->flags & AUDIT_EVENT_ARGS_TITLE;
@@ -227,7 +227,7 @@ void join_audit(struct joiner *j, const struct audit_event *e, const struct fram
 		return;
 	}
 	p->sources |= BIT_AUDIT;
-	p->audit_ns = frame_real(e->time_ns);
+	p->audit_ns = frame_time(e->time_ns);
 	p->args_are_title =
 		!exeunt_has(&p->record, EXEUNT_F_ARGS) && (e->flags & AUDIT_EVENT_ARGS_TITLE);
 	p->text = TAKE(text); /* an entry has this from audit alone, and it is its first */

@@ -11,7 +11,7 @@ static void on_event(const struct audit_event *e, void *userdata)
 	struct intake *in = userdata;
 
 	if (in->from_file)
-		in->real_ns = frame_real(e->time_ns);
+		in->real_ns = frame_time(e->time_ns);
 	if (e->flags & AUDIT_EVENT_INCOMPLETE && e->kind != AUDIT_EVENT_EXIT)
 		return; /* half of an execution is not told as a whole one; an exit is one record */
 	if (e->kind == AUDIT_EVENT_LOGIN && in->context && audit_event_has(e, AUDIT_HAS_PID) &&

@@ -8,7 +8,7 @@ int64_t intake_pacct_end_ns(const struct pacct_exit *e)
 {
 	uint64_t end_s = e->btime_s + e->etime_us / 1000000;
 
-	return (int64_t)MIN(end_s, (uint64_t)(FRAME_REAL_MOST / NS_PER_SEC)) * NS_PER_SEC;
+	return (int64_t)MIN(end_s, (uint64_t)(FRAME_TIME_MOST / NS_PER_SEC)) * NS_PER_SEC;
 }
 
 static int on_exit_record(const struct pacct_exit *e, void *userdata)

@@ -105,28 +105,22 @@ static int take_frame(struct intake *in, const struct frame *f)
 	}
 }
 
-static int64_t between(int64_t ns, int64_t most)
-{
-	ns = MAX(ns, INT64_C(0));
-	return MIN(ns, most);
-}
-
-/* A capture may say anything; see FRAME_MONO_MOST. */
+/* A capture may say anything; see FRAME_TIME_MOST. */
 static int take_odd_times(struct intake *in, const struct frame *f)
 {
 	struct frame cut = *f;
 
-	cut.mono_ns = between(f->mono_ns, FRAME_MONO_MOST);
-	cut.since_ns = between(f->since_ns, cut.mono_ns);
-	cut.real_ns = frame_real(f->real_ns);
+	cut.mono_ns = frame_time(f->mono_ns);
+	cut.since_ns = MIN(frame_time(f->since_ns), cut.mono_ns);
+	cut.real_ns = frame_time(f->real_ns);
 	return take_frame(in, &cut);
 }
 
 int intake_frame(struct intake *in, const struct frame *f)
 {
-	if (unlikely((uint64_t)f->mono_ns > (uint64_t)FRAME_MONO_MOST ||
+	if (unlikely((uint64_t)f->mono_ns > (uint64_t)FRAME_TIME_MOST ||
 		     (uint64_t)f->since_ns > (uint64_t)f->mono_ns ||
-		     (uint64_t)f->real_ns > (uint64_t)FRAME_REAL_MOST))
+		     (uint64_t)f->real_ns > (uint64_t)FRAME_TIME_MOST))
 		return take_odd_times(in, f);
 	return take_frame(in, f);
 }
