@@ -92,6 +92,7 @@ int follow_insert(struct pacct_follow *f, unsigned int at, struct pacct_file *fi
 	memmove(f->files + at + 1, f->files + at, (f->n - at) * sizeof(struct pacct_file *));
 	f->files[at] = file;
 	f->n++;
+	f->changes++;
 	file->closed = file->gz != NULL;
 	pacct_file_has_changed(file);
 	return 0;
@@ -119,11 +120,12 @@ void follow_drop(struct pacct_follow *f, unsigned int at)
 	if (f->current == file)
 		f->current = NULL;
 	free_file(file);
+	f->changes++;
 	f->n--;
 	memmove(f->files + at, f->files + at + 1, (f->n - at) * sizeof(struct pacct_file *));
 }
 
-void follow_gap(struct pacct_follow *f, int64_t since_ns)
+void pacct_follow_gap(struct pacct_follow *f, int64_t since_ns)
 {
 	f->gap_since_ns = f->gap ? MIN(f->gap_since_ns, since_ns) : since_ns;
 	f->gap = true;
@@ -220,7 +222,7 @@ int pacct_follow_next(struct pacct_follow *f, struct pacct_now now, struct pacct
 			continue;
 		}
 		if (n == -EBADMSG) {
-			follow_gap(f, file->read_ns);
+			pacct_follow_gap(f, file->read_ns);
 			follow_drop(f, i);
 			continue;
 		}
@@ -265,4 +267,24 @@ int pacct_follow_fd(const struct pacct_follow *f)
 uint64_t pacct_follow_offset(const struct pacct_follow *f)
 {
 	return f->n ? f->files[f->n - 1]->pos : 0;
+}
+
+unsigned int pacct_follow_fds(const struct pacct_follow *f, int *fds, unsigned int n)
+{
+	unsigned int found = 0;
+
+	for (unsigned int i = f->n; i-- && found < n;)
+		if (!f->files[i]->closed)
+			fds[found++] = f->files[i]->fd;
+	return found;
+}
+
+uint64_t pacct_follow_changes(const struct pacct_follow *f)
+{
+	return f->changes;
+}
+
+const char *pacct_follow_path(const struct pacct_follow *f)
+{
+	return f->path;
 }

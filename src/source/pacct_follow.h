@@ -73,7 +73,19 @@ bool pacct_follow_is_behind(const struct pacct_follow *f);
 
 /* A descriptor of the file that was last seen to grow, else of the path's, -1 if there is none; for fstatvfs(2). */
 int pacct_follow_fd(const struct pacct_follow *f);
-/* What is known of the file at the path: bytes handed on. */
+
+/* Descriptors of the files that may grow, the youngest first, at most `n`; returns how many. */
+unsigned int pacct_follow_fds(const struct pacct_follow *f, int *fds, unsigned int n);
+
+/* Counts up when a file comes or goes. */
+uint64_t pacct_follow_changes(const struct pacct_follow *f);
+
+/* How many bytes of the file at the path were handed on. */
 uint64_t pacct_follow_offset(const struct pacct_follow *f);
+
+/* Makes the next step tell of a gap. */
+void pacct_follow_gap(struct pacct_follow *f, int64_t since_ns);
+
+const char *pacct_follow_path(const struct pacct_follow *f);
 
 #endif

@@ -14,6 +14,7 @@ struct pacct_follow {
 	struct pacct_file *
 		*files; /* the oldest first; the last one is that of the path, once it existed */
 	unsigned int n, size;
+	uint64_t changes; /* counts files that came or went */
 	struct pacct_file
 		*current; /* what was handed on last is of this one; NULL: a FILE step is due */
 	struct pacct_position done[FOLLOW_DONE];
@@ -31,7 +32,6 @@ int follow_set_path(struct pacct_follow *f, const char *path);
 int follow_insert(struct pacct_follow *f, unsigned int at, struct pacct_file *file);
 void follow_drop(struct pacct_follow *f, unsigned int at);
 void follow_remember(struct pacct_follow *f, const struct pacct_position *p);
-void follow_gap(struct pacct_follow *f, int64_t since_ns);
 
 /* The next bytes come with a FILE step, at which the decoder decides on what it holds. */
 void follow_leave(struct pacct_follow *f);

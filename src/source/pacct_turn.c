@@ -113,7 +113,7 @@ static int begin_copy(struct pacct_follow *f, struct pacct_candidate *c,
 	}
 	if (c->found == PACCT_FOUND_KNOWN)
 		return 0;
-	follow_gap(f, since_ns);
+	pacct_follow_gap(f, since_ns);
 	return pacct_file_seek(c->file, c->file->size);
 }
 
@@ -152,7 +152,7 @@ static int scan(struct pacct_follow *f, struct pacct_scan *s, struct pacct_state
 static void bound(struct pacct_follow *f, int64_t since_ns)
 {
 	while (f->n > FOLLOW_MOST) {
-		follow_gap(f, since_ns);
+		pacct_follow_gap(f, since_ns);
 		follow_drop(f, 0);
 	}
 }
@@ -238,7 +238,7 @@ int follow_cut_off(struct pacct_follow *f, struct pacct_file *file, struct pacct
 		at++;
 	pacct_file_position(file, &p);
 	pacct_follow_save(f, known);
-	follow_gap(f, file->read_ns);
+	pacct_follow_gap(f, file->read_ns);
 	r = scan(f, &s, known,
 		 MIN(file->read_ns - now.mono_ns + now.real_ns, f->looked.real_ns) - SLACK_NS);
 	if (r >= 0)
@@ -344,7 +344,7 @@ static int resume_one(struct pacct_follow *f, struct pacct_candidate *c,
 	if ((!known || c->is_path) && !wanted(f, c, state->positions, since_ns))
 		return 0;
 	if (c->found == PACCT_FOUND_OTHER && state->n)
-		follow_gap(f, since_ns);
+		pacct_follow_gap(f, since_ns);
 	return append(f, take(c), since_ns);
 }
 
@@ -362,7 +362,7 @@ int pacct_follow_resume(struct pacct_follow *f, const struct pacct_state *state,
 	f->looked = now;
 	r = scan(f, &s, known, state->saved_ns - SLACK_SAVED_NS);
 	if (r >= 0 && lacks(&s, state))
-		follow_gap(f, since_ns);
+		pacct_follow_gap(f, since_ns);
 	for (unsigned int i = 0; i < s.n && r >= 0; i++)
 		r = resume_one(f, &s.all[i], state, since_ns);
 	pacct_scan_close(&s);

@@ -28,12 +28,17 @@ struct source_options {
 	const char *pacct_mode;	 /* NULL or "auto", "off", "own", or a path */
 	const char *pacct_state; /* file that remembers how far was read; NULL: none */
 	bool pacct_force;	 /* own: take accounting from whoever has it */
+	const char *pacct_dir;	 /* own: where its files are; NULL: /run/exeunt */
+	uint64_t pacct_bound;	 /* own: bytes after which the file is switched; 0: chosen */
+	bool no_children; /* pacct: no child is made to end to see whether its record arrives */
+	char *text; /* room for a refusal that names a file, as long as the status; NULL: none */
+	size_t text_size;
 };
 
 struct source {
 	const struct source_ops *ops;
 	struct exeunt_source_status
-		*status; /* borrowed; counters and state are kept up to date there */
+		*status;	    /* borrowed; counters and state are kept up to date there */
 	uint64_t keep_capabilities; /* mask of 1 << CAP_...: needed after open() */
 };
 
@@ -70,5 +75,6 @@ struct source_ops {
 extern const struct source_ops source_taskstats;
 extern const struct source_ops source_procevents;
 extern const struct source_ops source_audit;
+extern const struct source_ops source_pacct; /* and source/pacct.h */
 
 #endif
