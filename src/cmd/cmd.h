@@ -13,12 +13,22 @@ int cmd_replay(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_rules(int argc, char **argv);
+int cmd_plugin(int argc, char **argv);
 
 /* A message to stderr, "exeunt: ..." in one line; control bytes in it come out as `?`. */
 void cmd_error(const char *format, ...) PRINTF(1, 2);
 void cmd_note(const char *format, ...) PRINTF(1, 2);
 
+/* From here on messages go to the system's log, if stderr is /dev/null or closed. Never waits for the logger. */
+void cmd_messages_to_log(void);
+
+/* True if fd is /dev/null, or closed. */
+bool cmd_is_null(int fd);
+
 /* "exeunt: ...", then "Try 'exeunt COMMAND --help'". Returns CMD_USAGE. */
 int cmd_usage_error(const char *command, const char *format, ...) PRINTF(2, 3);
+
+/* The second line alone, where the first is told. Returns CMD_USAGE. */
+int cmd_usage_hint(const char *command);
 
 #endif

@@ -13,10 +13,13 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{ "live", cmd_live, "a line for each process that ends, as it ends (the default)" },
-	{ "replay", cmd_replay, "the same from files: captures" },
+	{ "plugin", cmd_plugin,
+	  "run by auditd: its records, joined with the kernel's other sources" },
+	{ "replay", cmd_replay, "the same from files: captures, accounting files, audit logs" },
 	{ "capture", cmd_capture,
 	  "write what the kernel says to a file, for replay and bug reports" },
 	{ "check", cmd_check, "what can be collected on this host, what not, and what mends it" },
+	{ "rules", cmd_rules, "audit rules that tell of exits: load and unload them" },
 };
 
 static void help(void)
@@ -49,10 +52,19 @@ static int close_stdout(int status)
 	return status ? status : CMD_FAILED;
 }
 
+/* auditd before 4.0.1 passes two words on: by a link called exeunt-plugin neither has to be the command. */
+static const char *called_as(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *name = slash ? slash + 1 : path;
+
+	return name && !strcmp(name, "exeunt-plugin") ? "plugin" : commands[0].name;
+}
+
 int main(int argc, char **argv)
 {
 	static char program[] = "exeunt";
-	const struct command *command = &commands[0];
+	const struct command *command = find(called_as(argv[0]));
 
 	setlocale(LC_CTYPE, "");
 	/* A reader that went away, and a file at its limit, are errors of a write, not reasons to die. */

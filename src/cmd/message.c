@@ -1,12 +1,70 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages for people, all to stderr, each in one write so that lines of several programs do not mix. See cmd.h. */
+/* Messages for people, each in one write so that lines of several programs do not mix. See cmd.h. */
 #include "cmd/cmd.h"
 
 #include <stdarg.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <syslog.h>
+#include <time.h>
+
+static int log_fd = -1; /* -1: stderr is read by somebody */
+
+/* syslog(3) would wait for a logger that does not read; who listens to the kernel may wait for nobody. */
+static void connect_log(void)
+{
+	static const struct sockaddr_un logger = { .sun_family = AF_UNIX, .sun_path = "/dev/log" };
+
+	close_fd(log_fd);
+	log_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (log_fd >= 0 && connect(log_fd, (const struct sockaddr *)&logger, sizeof(logger)))
+		log_fd = close_fd(log_fd);
+}
+
+static bool is_open(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && !(S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3));
+}
+
+void cmd_messages_to_log(void)
+{
+	if (!is_open(STDERR_FILENO))
+		connect_log();
+}
+
+bool cmd_is_null(int fd)
+{
+	return !is_open(fd);
+}
+
+static void put_log(int priority, const char *text)
+{
+	char line[1600], stamp[32] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+	int n;
+
+	if (localtime_r(&now, &tm))
+		strftime(stamp, sizeof(stamp), "%b %e %T", &tm);
+	n = snprintf(line, sizeof(line), "<%d>%s exeunt[%d]: %s", LOG_DAEMON | priority, stamp,
+		     (int)getpid(), text);
+	n = MIN(n, (int)sizeof(line) - 1);
+	if (send(log_fd, line, (size_t)n, MSG_NOSIGNAL) >= 0 || errno == EAGAIN)
+		return;
+	connect_log(); /* it was started anew meanwhile */
+	if (log_fd >= 0)
+		send(log_fd, line, (size_t)n, MSG_NOSIGNAL);
+}
 
 /* A message may hold what a user or a file brought; lines and escapes of its own it shall not have. */
-static void put_line(const char *prefix, const char *format, va_list ap)
+PRINTF(2, 0)
+static void put_line(int priority, const char *format, va_list ap)
 {
+	static const char prefix[] = "exeunt: ";
 	char line[1400], *p = line;
 	int n = snprintf(line, sizeof(line), "%s", prefix);
 
@@ -14,6 +72,10 @@ static void put_line(const char *prefix, const char *format, va_list ap)
 	for (; *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			*p = '?';
+	if (log_fd >= 0) {
+		put_log(priority, line + n);
+		return;
+	}
 	*p++ = '\n';
 	while (write(STDERR_FILENO, line, (size_t)(p - line)) < 0 && errno == EINTR)
 		;
@@ -24,7 +86,7 @@ void cmd_error(const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	put_line("exeunt: ", format, ap);
+	put_line(LOG_ERR, format, ap);
 	va_end(ap);
 }
 
@@ -33,8 +95,16 @@ void cmd_note(const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	put_line("exeunt: ", format, ap);
+	put_line(LOG_INFO, format, ap);
 	va_end(ap);
+}
+
+int cmd_usage_hint(const char *command)
+{
+	if (log_fd >= 0)
+		cmd_error("its options are not understood; see exeunt %s--help", command);
+	fprintf(stderr, "Try 'exeunt %s--help' for more information.\n", command);
+	return CMD_USAGE;
 }
 
 int cmd_usage_error(const char *command, const char *format, ...)
@@ -42,8 +112,7 @@ int cmd_usage_error(const char *command, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	put_line("exeunt: ", format, ap);
+	put_line(LOG_ERR, format, ap);
 	va_end(ap);
-	fprintf(stderr, "Try 'exeunt %s--help' for more information.\n", command);
-	return CMD_USAGE;
+	return cmd_usage_hint(command);
 }

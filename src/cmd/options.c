@@ -312,10 +312,8 @@ int options_parse(struct options *o, int argc, char **argv, const char *command,
 	while ((opt = getopt_long(argc, argv, letters, known, NULL)) != -1) {
 		const char *expected = NULL;
 
-		if (opt == '?') { /* getopt has told what is wrong */
-			fprintf(stderr, "Try 'exeunt %s --help' for more information.\n", command);
-			return CMD_USAGE;
-		}
+		if (opt == '?') /* getopt has told what is wrong */
+			return cmd_usage_hint(hint);
 		if (opt == 'h') {
 			print_help(groups, usage);
 			return CMD_DONE;
