@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "source/pacct.h"
+
 int exeunt_settle(struct exeunt *x)
 {
 	join_settle(x->joiner);
@@ -14,6 +16,5 @@ int exeunt_checkpoint(struct exeunt *x, const char *note)
 {
 	struct source *s = x->sources[EXEUNT_SOURCE_PACCT];
 
-	(void)note;
-	return s ? 0 : -ENOTSUP;
+	return s ? pacct_source_save(s, note) : -ENOTSUP;
 }

@@ -12,6 +12,7 @@
 #include "base/procfile.h"
 #include "base/util.h"
 #include "record/fields.h"
+#include "source/pacct.h"
 
 #define KERNEL_SOURCES ARRAY_SIZE(((struct exeunt *)0)->sources)
 
@@ -234,10 +235,15 @@ int exeunt_start(struct exeunt *x)
 int engine_frame(const struct frame *f, void *userdata)
 {
 	struct exeunt *x = userdata;
+	int r;
 
 	if (x->options.capture)
 		capturing_frame(x, f);
-	return intake_frame(&x->intake, f);
+	r = intake_frame(&x->intake, f);
+	if (f->source == EXEUNT_SOURCE_PACCT && f->kind == FRAME_DATA && x->sources[f->source])
+		pacct_source_undecoded(x->sources[f->source],
+				       intake_pacct_undecoded(&x->intake));
+	return r;
 }
 
 int exeunt_fd(const struct exeunt *x)

@@ -13,6 +13,7 @@ static const struct source_ops *const all_sources[] = {
 	&source_taskstats,
 	&source_procevents,
 	&source_audit,
+	&source_pacct,
 };
 
 /* So long after its window a loss waits for what other sources bring. */
