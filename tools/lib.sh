@@ -49,17 +49,43 @@ packages_install() {
 	fi
 	say "installing $missing"
 	log=$(mktemp)
+	services_hold
 	# A failed update (no network) is no reason to give up: the packages may be in a local cache.
 	# shellcheck disable=SC2086 # one word is one package
 	if { apt_get update; apt_get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
+		services_release "$missing"
 		rm -f "$log"
 		return 0
 	fi
+	services_release
 	tail -n 20 "$log" >&2
 	rm -f "$log"
 	say "could not install: $missing"
 	return 1
 }
+
+# What is installed here is wanted as a program. auditd and acct would also start at once, and at every boot, and change
+# what the host records; so nothing is started, and what came as a service is left switched off.
+services_policy=/usr/sbin/policy-rc.d
+
+services_hold() {
+	if [ -e "$services_policy" ]; then
+		services_policy=
+	else
+		printf '#!/bin/sh\nexit 101\n' >"$services_policy" && chmod 755 "$services_policy"
+	fi
+}
+
+# services_release [PACKAGES]
+services_release() {
+	local package
+	[ -z "$services_policy" ] || rm -f "$services_policy"
+	for package in ${1-}; do
+		case $package in
+		auditd | acct) ! command -v systemctl >/dev/null || systemctl --quiet disable "$package" || true ;;
+		esac
+	done
+} 2>/dev/null
 
 apt_get() {
 	DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" </dev/null
