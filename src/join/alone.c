@@ -11,6 +11,8 @@
 
 /* What stands alone though nothing was lost: the loss may not have been noticed yet. */
 #define ALONE_NS (2 * NS_PER_SEC)
+/* What calls exit_group(2) may have to wait for a CPU before it ends. */
+#define AHEAD_NS (500 * NS_PER_MSEC)
 
 void joiner_promote_alone(struct joiner *j)
 {
@@ -29,17 +31,11 @@ static void merge(struct joiner *j, struct process *p, struct process *alone)
 	if (alone->sources & BIT_PACCT)
 		p->pacct = alone->pacct;
 	if (alone->sources & BIT_AUDIT)
-		p->audit_ns = alone->audit_ns;
-	if (alone->verdict.audit.seen)
-		p->verdict.audit = alone->verdict.audit;
+		joiner_take_told(p, alone, true);
 	p->sources |= alone->sources;
 	if (exeunt_has(&alone->record, EXEUNT_F_TTY) && alone->record.tty.data == alone->tty) {
 		memcpy(p->tty, alone->tty, sizeof(p->tty));
 		alone->record.tty.data = p->tty;
-	}
-	if (alone->text) {
-		p->text = TAKE(alone->text);
-		p->args_are_title = alone->args_are_title;
 	}
 	record_fill(&p->record, &alone->record);
 	table_remove(j->table, alone);
@@ -51,7 +47,7 @@ static bool belongs(const struct process *p, const struct process *alone)
 		return false;
 	if ((alone->sources & BIT_PACCT) && !joiner_pacct_fits(p, &alone->pacct))
 		return false;
-	return !(alone->sources & BIT_AUDIT) || joiner_audit_fits(p, alone->audit_ns);
+	return !(alone->sources & BIT_AUDIT) || joiner_audit_fits(p, alone);
 }
 
 void joiner_take_alone(struct joiner *j, struct process *p)
@@ -66,6 +62,7 @@ void joiner_take_alone(struct joiner *j, struct process *p)
 		if (oldest)
 			merge(j, p, oldest);
 	} while (oldest);
+	joiner_take_hint(j, p);
 }
 
 /* A process of which only threads were seen, and another source knows the end. */
@@ -101,6 +98,17 @@ static void backfill(struct joiner *j, struct process *alone, int64_t now_ns)
 	joiner_close(j, alone, now_ns);
 }
 
+/*
+ * Audit is not waited for before it is known to tell of ends, so that the process was put out without it; and it tells of an
+ * end before the leading source does, whose word may not come any more when it is our own end.
+ */
+static bool is_untimely(const struct joiner *j, const struct process *p)
+{
+	return p->sources == BIT_AUDIT &&
+	       (p->start_high_ns <= j->awaited_since_ns ||
+		p->touched_ns + AHEAD_NS > j->horizon[joiner_leading(j)]);
+}
+
 /* What stood alone since before seen_ns, when all queues of the leading source had been read. */
 static void judge_alone(struct joiner *j, struct process *p, int64_t now_ns, bool last)
 {
@@ -112,7 +120,7 @@ static void judge_alone(struct joiner *j, struct process *p, int64_t now_ns, boo
 		table_move(j->table, p, PROCESS_ENDING); /* in the second in which we began */
 		joiner_close(j, p, now_ns);
 	} else {
-		j->balance->unmatched++;
+		j->balance->unmatched += !is_untimely(j, p);
 		table_remove(j->table, p);
 	}
 }
@@ -123,6 +131,7 @@ void joiner_judge_all_alone(struct joiner *j)
 
 	while ((p = table_oldest(j->table, PROCESS_ALONE)))
 		judge_alone(j, p, p->touched_ns, true);
+	joiner_forget_hints(j, INT64_MAX);
 }
 
 void join_checked(struct joiner *j, int64_t mono_ns)
@@ -131,6 +140,7 @@ void join_checked(struct joiner *j, int64_t mono_ns)
 	struct process *p, *next;
 
 	joiner_tell_evicted(j);
+	joiner_forget_hints(j, mono_ns);
 	for (p = table_oldest(j->table, PROCESS_ALONE); p && p->touched_ns < seen_ns; p = next) {
 		next = table_next(j->table, p);
 		judge_alone(j, p, mono_ns, false);

@@ -12,22 +12,48 @@
 
 /* 12 ms before the end at the most when stressed; an exit that is held up in the kernel takes longer. */
 #define EARLY_NS (500 * NS_PER_MSEC)
+/* Two records of one end; nobody has the same pid again so soon, with the same parent, session and executable. */
+#define AGAIN_NS (100 * NS_PER_MSEC)
 /* Our own estimate of the end may be early by what the clocks disagree. */
 #define LATE_NS (20 * NS_PER_MSEC)
 
-bool joiner_audit_fits(const struct process *p, int64_t audit_ns)
+/*
+ * How well the ways agree in which two sources say that a process of one thread ended. A signal may come between the call of
+ * exit_group(2) and its work, and then the process was killed, whatever it called.
+ */
+static int ways_agree(const struct process *p, const struct process *told)
+{
+	uint32_t code = p->verdict.last.code;
+
+	if (!p->single || !p->verdict.last.seen || !exeunt_has(&told->record, EXEUNT_F_EXIT_STATUS))
+		return 1;
+	if ((code & ~STATUS_CORE) == told->record.exit_status)
+		return 2;
+	return code & STATUS_SIGNAL_MASK ? 1 : 0;
+}
+
+int joiner_audit_fits(const struct process *p, const struct process *told)
 {
 	const struct exeunt_record *r = &p->record;
 	int64_t slack = (int64_t)MIN(r->exit_precision_ns, (uint64_t)NS_PER_SEC);
 
+	/* threads may have ids of their own */
+	if (p->single && exeunt_has(r, EXEUNT_F_UID) && exeunt_has(&told->record, EXEUNT_F_UID) &&
+	    r->uid != told->record.uid)
+		return 0;
 	if (!exeunt_has(r, EXEUNT_F_EXIT_TIME))
-		return true;
-	if (audit_ns > r->exit_time_ns + LATE_NS || audit_ns + EARLY_NS + slack < r->exit_time_ns)
-		return false;
-	return !exeunt_has(r, EXEUNT_F_CREATION_TIME) ||
-	       audit_ns + LATE_NS + (int64_t)MIN(r->creation_precision_ns, (uint64_t)NS_PER_SEC) >=
-		       r->creation_time_ns;
+		return 1;
+	if (told->audit_ns > r->exit_time_ns + LATE_NS ||
+	    told->audit_ns + EARLY_NS + slack < r->exit_time_ns)
+		return 0;
+	slack = LATE_NS + (int64_t)MIN(r->creation_precision_ns, (uint64_t)NS_PER_SEC);
+	if (exeunt_has(r, EXEUNT_F_CREATION_TIME) && told->audit_ns + slack < r->creation_time_ns)
+		return 0;
+	return ways_agree(p, told);
 }
+
+/* seccomp's way to end all threads; others end the one that made the call (kernel/seccomp.c). */
+#define KILL_PROCESS 0x80000000u
 
 static bool tells_end(const struct audit_event *e)
 {
@@ -35,7 +61,17 @@ static bool tells_end(const struct audit_event *e)
 		return false;
 	if (e->kind == AUDIT_EVENT_EXIT || e->kind == AUDIT_EVENT_ABEND)
 		return true;
-	return e->kind == AUDIT_EVENT_SECCOMP && audit_event_has(e, AUDIT_HAS_SIG) && e->sig;
+	return e->kind == AUDIT_EVENT_SECCOMP && audit_event_has(e, AUDIT_HAS_SIG) && e->sig &&
+	       audit_event_has(e, AUDIT_HAS_ACTION) && e->action == KILL_PROCESS;
+}
+
+/* What ends a process if it has no other thread. */
+static bool tells_thread_end(const struct audit_event *e)
+{
+	if (!audit_event_has(e, AUDIT_HAS_PID) || e->pid <= 0)
+		return false;
+	return e->kind == AUDIT_EVENT_THREAD_EXIT ||
+	       (e->kind == AUDIT_EVENT_SECCOMP && audit_event_has(e, AUDIT_HAS_SIG) && e->sig);
 }
 
 /* Copies bytes to *at, which moves on. */
@@ -113,9 +149,9 @@ static void *take_texts(struct exeunt_record *r, const struct audit_event *e)
 
 static void take_how(struct exeunt_record *r, const struct audit_event *e)
 {
-	if (e->kind == AUDIT_EVENT_EXIT && audit_event_has(e, AUDIT_HAS_CODE)) {
+	if (audit_event_has(e, AUDIT_HAS_CODE)) {
 		record_set_status(r, (uint32_t)e->code << 8);
-	} else if (e->kind != AUDIT_EVENT_EXIT && audit_event_has(e, AUDIT_HAS_SIG)) {
+	} else if (audit_event_has(e, AUDIT_HAS_SIG)) {
 		record_set_status(r, e->sig & STATUS_SIGNAL_MASK);
 		field_set(
 			r,
@@ -150,6 +186,14 @@ static void to_record(const struct audit_event *e, struct exeunt_record *r, void
 	take_how(r, e);
 }
 
+static void forget_texts(struct exeunt_record *r)
+{
+	field_clear(r, EXEUNT_F_ARGS);
+#define FORGET_TEXT(has, member, field, to) field_clear(r, EXEUNT_F_##field);
+	TEXTS(FORGET_TEXT)
+#undef FORGET_TEXT
+}
+
 /* What audit knows for sure is better than what was inherited or read too late. */
 static void fill(struct exeunt_record *to, const struct exeunt_record *from)
 {
@@ -165,45 +209,129 @@ static void fill(struct exeunt_record *to, const struct exeunt_record *from)
 	record_fill(to, from);
 }
 
-/* Of several ends that fit, the oldest that audit has not told of. */
-static struct process *find_process(const struct joiner *j, const struct audit_event *e)
+static uint32_t hash_text(uint32_t hash, const struct exeunt_bytes *text)
 {
-	struct process *oldest = NULL;
-
-	for (struct process *p = table_first(j->table, e->pid); p; p = table_following(p))
-		if (p->sources && !(p->sources & BIT_AUDIT) &&
-		    joiner_audit_fits(p, frame_time(e->time_ns)))
-			oldest = p;
-	return oldest;
+	for (uint32_t i = 0; i < text->len; i++)
+		hash = (hash ^ (unsigned char)text->data[i]) * 16777619u;
+	return (hash ^ text->len) * 16777619u;
 }
 
-/* Two threads may both call exit_group(2); the process ends once. */
-static bool is_told(const struct joiner *j, const struct audit_event *e)
+/* The same for all threads of a process, and hardly ever for the next one with its pid. */
+static uint32_t who(const struct audit_event *e)
 {
-	int64_t at_ns = frame_time(e->time_ns);
+	uint32_t hash = hash_text(2166136261u, &e->node);
 
-	for (const struct process *p = table_first(j->table, e->pid); p; p = table_following(p))
-		if ((p->sources & BIT_AUDIT) && at_ns - p->audit_ns < LATE_NS &&
-		    p->audit_ns - at_ns < LATE_NS)
+	if (audit_event_has(e, AUDIT_HAS_EXE))
+		hash = hash_text(hash, &e->exe);
+	hash = (hash ^ (audit_event_has(e, AUDIT_HAS_PPID) ? (uint32_t)e->ppid : 0)) * 16777619u;
+	return (hash ^ (audit_event_has(e, AUDIT_HAS_SES) ? e->ses : 0)) * 16777619u;
+}
+
+static void to_entry(const struct audit_event *e, struct process *told)
+{
+	memset(told, 0, sizeof(*told));
+	to_record(e, &told->record, &told->text);
+	told->audit_ns = frame_time(e->time_ns);
+	told->audit_who = who(e);
+	told->args_are_title = e->flags & AUDIT_EVENT_ARGS_TITLE;
+	if (e->kind == AUDIT_EVENT_EXIT && audit_event_has(e, AUDIT_HAS_CODE))
+		verdict_add_audit(&told->verdict, e->code);
+}
+
+void joiner_take_told(struct process *p, struct process *told, bool ends)
+{
+	struct exeunt_record *from = &told->record;
+
+	if (!ends && p->text)
+		return;
+	if (ends) {
+		p->sources |= BIT_AUDIT;
+		p->audit_ns = told->audit_ns;
+		p->audit_who = told->audit_who;
+		/* where there is one thread, taskstats has it from the kernel's own hand */
+		if (told->verdict.audit.seen && !p->single)
+			p->verdict.audit = told->verdict.audit;
+	} else {
+		field_clear(from, EXEUNT_F_AUDIT_SERIAL);
+	}
+	/* of an end before it the strings are there already, and are the same */
+	if (p->text) {
+		forget_texts(from);
+	} else {
+		p->args_are_title = !exeunt_has(&p->record, EXEUNT_F_ARGS) && told->args_are_title;
+		p->text = TAKE(told->text);
+	}
+	/* taskstats and accounting know that better, or weigh it */
+	if (exeunt_has(&p->record, EXEUNT_F_EXIT_STATUS))
+		record_clear_status(from);
+	fill(&p->record, from);
+}
+
+/* Of several ends that fit, the oldest that audit has not told of. */
+static struct process *find_process(const struct joiner *j, const struct process *told)
+{
+	struct process *best = NULL;
+	int best_fit = 1;
+
+	for (struct process *p = table_first(j->table, told->record.pid); p;
+	     p = table_following(p)) {
+		int fit = p->sources && !(p->sources & BIT_AUDIT) ? joiner_audit_fits(p, told) : 0;
+
+		if (fit >= best_fit) {
+			best = p;
+			best_fit = fit;
+		}
+	}
+	return best;
+}
+
+static struct joiner_ended *ended_slot(struct joiner *j, const struct process *told)
+{
+	return &j->ended[(uint32_t)told->record.pid % JOINER_ENDED];
+}
+
+/*
+ * Two threads may both call exit_group(2), and what seccomp ends is told by itself and by the dump of its core; the process
+ * ends once.
+ */
+static bool is_told(struct joiner *j, const struct process *told)
+{
+	const struct joiner_ended *last = ended_slot(j, told);
+
+	if (last->pid == told->record.pid && last->who == told->audit_who &&
+	    told->audit_ns - last->audit_ns < AGAIN_NS &&
+	    last->audit_ns - told->audit_ns < AGAIN_NS)
+		return true;
+	for (struct process *p = table_first(j->table, told->record.pid); p; p = table_following(p))
+		if ((p->sources & BIT_AUDIT) && !p->single && p->audit_who == told->audit_who &&
+		    joiner_audit_fits(p, told))
 			return true;
 	return false;
 }
 
-static void add_process(struct joiner *j, const struct audit_event *e, struct exeunt_record *r,
-			void **text, const struct frame *f)
+static void note_ended(struct joiner *j, const struct process *told)
 {
-	struct process *p = joiner_add(j, e->pid, f);
+	*ended_slot(j, told) = (struct joiner_ended){ .pid = told->record.pid,
+						      .who = told->audit_who,
+						      .audit_ns = told->audit_ns };
+}
+
+static void add_process(struct joiner *j, struct process *told, const struct frame *f)
+{
+	struct process *p = joiner_add(j, told->record.pid, f);
 
 	if (!p) {
-		r->sources = BIT_AUDIT;
-		joiner_emit(j, r, EXEUNT_TYPE_EXIT);
+		told->record.sources = BIT_AUDIT;
+		joiner_emit(j, &told->record, EXEUNT_TYPE_EXIT);
 		return;
 	}
 	p->sources = BIT_AUDIT;
-	p->audit_ns = frame_time(e->time_ns);
-	p->record = *r;
-	p->text = TAKE(*text);
-	p->args_are_title = e->flags & AUDIT_EVENT_ARGS_TITLE;
+	p->audit_ns = told->audit_ns;
+	p->audit_who = told->audit_who;
+	p->verdict = told->verdict;
+	p->record = told->record;
+	p->text = TAKE(told->text);
+	p->args_are_title = told->args_are_title;
 	p->single = true;
 	p->start_high_ns = f->mono_ns - (f->real_ns - p->audit_ns);
 	table_move(j->table, p,
@@ -211,31 +339,38 @@ static void add_process(struct joiner *j, const struct audit_event *e, struct ex
 	joiner_update(j, p, f->mono_ns);
 }
 
+/* What a thread's end says, of a process whose end is known. An amendment has to be worth it. */
+static void take_thread_end(struct joiner *j, struct process *p, struct process *told,
+			    const struct frame *f)
+{
+	if (p->state == PROCESS_CLOSED && !p->single)
+		return;
+	joiner_take_told(p, told, p->single);
+	joiner_update(j, p, f->mono_ns);
+}
+
 void join_audit(struct joiner *j, const struct audit_event *e, const struct frame *f)
 {
-	_cleanup_free_
-	void *text = NULL;
-	struct exeunt_record r;
-	struct process *p;
+	bool ends = tells_end(e);
+	struct process told, *p;
 
-	if (!tells_end(e) || is_told(j, e))
+	if (!ends && (!tells_thread_end(e) || joiner_leading(j) == EXEUNT_SOURCE_AUDIT))
 		return;
-	to_record(e, &r, &text);
-	p = find_process(j, e);
-	if (!p) {
-		add_process(j, e, &r, &text, f);
-		return;
+	to_entry(e, &told);
+	if (!ends || !is_told(j, &told)) {
+		p = find_process(j, &told);
+		if (ends)
+			note_ended(j, &told);
+		if (!p && ends) {
+			add_process(j, &told, f);
+		} else if (!p) {
+			joiner_add_hint(j, &told, f);
+		} else if (ends) {
+			joiner_take_told(p, &told, true);
+			joiner_update(j, p, f->mono_ns);
+		} else {
+			take_thread_end(j, p, &told, f);
+		}
 	}
-	p->sources |= BIT_AUDIT;
-	p->audit_ns = frame_time(e->time_ns);
-	p->args_are_title =
-		!exeunt_has(&p->record, EXEUNT_F_ARGS) && (e->flags & AUDIT_EVENT_ARGS_TITLE);
-	p->text = TAKE(text); /* an entry has this from audit alone, and it is its first */
-	if (e->kind == AUDIT_EVENT_EXIT && audit_event_has(e, AUDIT_HAS_CODE))
-		verdict_add_audit(&p->verdict, e->code);
-	if (exeunt_has(&p->record, EXEUNT_F_EXIT_STATUS))
-		record_clear_status(
-			&r); /* taskstats and accounting know that better, or weigh it */
-	fill(&p->record, &r);
-	joiner_update(j, p, f->mono_ns);
+	free(told.text);
 }

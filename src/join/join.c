@@ -51,6 +51,8 @@ void join_set_sources(struct joiner *j, uint32_t active, uint32_t awaited)
 	enum exeunt_source led = joiner_leading(j);
 	uint32_t before = j->active;
 
+	if (!(j->awaited & BIT_AUDIT))
+		j->awaited_since_ns = j->horizon[joiner_leading(j)];
 	j->active = active;
 	j->awaited = awaited & active;
 	for (int s = 0; s < EXEUNT_SOURCE_COUNT; s++) {

@@ -28,6 +28,15 @@
 /* Reading times are late by scheduling; starts estimated from them agree to within this. */
 #define START_SLACK_NS (20 * NS_PER_MSEC)
 
+/* Audit told of this end. */
+struct joiner_ended {
+	int32_t pid;
+	uint32_t who;
+	int64_t audit_ns;
+};
+
+#define JOINER_ENDED 1024 /* a power of two */
+
 struct joiner {
 	struct join_options options;
 	struct table *table;
@@ -38,6 +47,8 @@ struct joiner {
 	int64_t horizon[EXEUNT_SOURCE_COUNT];
 	int64_t real_offset_ns;	    /* CLOCK_REALTIME less CLOCK_MONOTONIC, as last read */
 	struct exeunt_loss evicted; /* by a full table, not told yet */
+	int64_t awaited_since_ns;   /* audit is waited for since then; while it is not, up to now */
+	struct joiner_ended ended[JOINER_ENDED];
 	int64_t deadline_ns;	    /* not later than the earliest in PROCESS_ENDING */
 };
 
@@ -92,7 +103,23 @@ void joiner_mark_backfilled(struct joiner *j, struct process *p);
 
 /* accounting.c, auditing.c: whether what they told can be of this process. */
 bool joiner_pacct_fits(const struct process *p, const struct pacct_exit *e);
-bool joiner_audit_fits(const struct process *p, int64_t audit_ns);
+/* 0: it cannot; else the higher the likelier. `told` has what audit told, as an entry of its own. */
+int joiner_audit_fits(const struct process *p, const struct process *told);
+
+/*
+ * auditing.c: gives a process what audit told of its end; or (not `ends`) of the end of one of its threads: who it was, and no
+ * more. The strings of `told` are taken if they are needed.
+ */
+void joiner_take_told(struct process *p, struct process *told, bool ends);
+
+/* hints.c: a thread ended, says audit, and of its process nothing is known. */
+void joiner_add_hint(struct joiner *j, struct process *told, const struct frame *f);
+
+/* hints.c: the end of this process was told now; was that of one of its threads before? */
+void joiner_take_hint(struct joiner *j, struct process *p);
+
+/* hints.c: forgets those that no end followed. */
+void joiner_forget_hints(struct joiner *j, int64_t now_ns);
 
 void joiner_mark_uncertain(struct exeunt_record *r);
 

@@ -120,8 +120,10 @@ void joiner_tell_evicted(struct joiner *j)
 /* Makes room: what is only remembered goes first, then what waits goes out early, then the oldest sums are lost. */
 static bool make_room(struct joiner *j, const struct frame *f)
 {
-	struct process *p = table_oldest(j->table, PROCESS_CLOSED);
+	struct process *p = table_oldest(j->table, PROCESS_HINT);
 
+	if (!p)
+		p = table_oldest(j->table, PROCESS_CLOSED);
 	if (p) {
 		table_remove(j->table, p);
 		return true;

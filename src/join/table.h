@@ -18,6 +18,7 @@ enum process_state {
 	PROCESS_ENDING, /* the last task ended; its companions and other sources have a time of grace */
 	PROCESS_ALONE,	/* another source told of the end, taskstats has not */
 	PROCESS_CLOSED, /* its record is out; kept for a while, so that what is late amends it */
+	PROCESS_HINT,	/* what audit told of a thread that ended; perhaps it was the last */
 	PROCESS_STATES
 };
 
@@ -42,6 +43,7 @@ struct process {
 	struct merge_ticks ticks;
 	struct pacct_exit pacct; /* with the bit of pacct in `sources` */
 	int64_t audit_ns;	 /* real time of audit's record, with its bit in `sources` */
+	uint32_t audit_who;	 /* a hash of what it said of the process, with the same */
 	char tty[16];		 /* what record.tty points to */
 	void *text;		 /* what other strings of the record point to, or NULL */
 	void *kept;		 /* CLOSED: what all strings it then had point to, or NULL */

@@ -131,7 +131,8 @@ static bool is_single(const struct task_exit *t)
 static bool is_of(const struct process *p, const struct task_exit *t, int64_t low_ns,
 		  int64_t high_ns)
 {
-	if (p->state == PROCESS_ALONE || ((t->flag & TASK_GROUP) && p->verdict.last.seen))
+	if (p->state == PROCESS_ALONE || p->state == PROCESS_HINT ||
+	    ((t->flag & TASK_GROUP) && p->verdict.last.seen))
 		return false;
 	return p->start_low_ns - START_SLACK_NS <= high_ns &&
 	       low_ns - START_SLACK_NS <= p->start_high_ns;

@@ -77,6 +77,8 @@ static void the_end_judges_all(void **state)
 	put_pacct(42, 10, 11);
 	put_audit(43, 10, 11);
 	put_task(44, 12);
+	quiet_at(EXEUNT_SOURCE_TASKSTATS, 1000);
+	put_audit(46, 990, 991); /* on its way out when we stop */
 	join_flush(joiner);
 	assert_int_equal(n_seen, 1);
 	assert_int_equal(balance().unmatched, 2);
