@@ -16,6 +16,7 @@
 #define DEFAULT_TIMEOUT (2 * NS_PER_SEC)
 /* Ids that are kept to know what comes late. */
 #define OVER_EVENTS 1024
+#define EXECS_LOOKED_AT 256
 
 static void set_defaults(struct audit_assemble_options *o)
 {
@@ -116,20 +117,45 @@ static int store(struct audit_assemble *a, struct audit_entry *e, const struct a
 	return audit_window_store(&a->window, e, line);
 }
 
-static bool is_wanted(const struct audit_line *line, int call, uint32_t *items)
+/* Its numbers alone. */
+static void read_numbers(const struct audit_line *line, struct audit_event *ret)
 {
 	char none[1];
 	struct audit_pool pool = { .at = none, .end = none };
+
+	ret->kind = AUDIT_EVENT_EXEC;
+	ret->has = 0;
+	ret->pid = 0;
+	audit_event_syscall(ret, line, &pool);
+}
+
+/*
+ * A process that calls exec or exit has written all records of its earlier execs: what is not there by now was lost. (Of
+ * those that are open the latest are looked at.)
+ */
+static void finish_execs(struct audit_assemble *a, const struct audit_entry *now, int32_t pid)
+{
+	struct audit_entry *e = a->window.open.tail, *prev;
+
+	for (int i = 0; i < EXECS_LOOKED_AT && e; i++, e = prev) {
+		prev = e->prev;
+		if (e != now && audit_tell_is_exec(e) && e->pid == pid &&
+		    e->node_len == now->node_len && !memcmp(e->node, now->node, now->node_len))
+			audit_tell_finish(a, e);
+	}
+}
+
+static bool is_wanted(const struct audit_line *line, int call, uint32_t *items, int32_t *pid)
+{
 	struct audit_event event;
 
 	*items = 0;
-	event.kind = AUDIT_EVENT_EXEC;
-	event.has = 0;
 	if (call == AUDIT_CALL_EXIT || call == AUDIT_CALL_EXIT_GROUP)
 		return true;
 	if (call != AUDIT_CALL_EXECVE && call != AUDIT_CALL_EXECVEAT)
 		return false;
-	audit_event_syscall(&event, line, &pool);
+	read_numbers(line, &event);
+	*pid = event.pid;
 	if (audit_event_has(&event, AUDIT_HAS_ITEMS) && event.items > 0)
 		*items = (uint32_t)MIN(event.items, INT64_C(1) << 20);
 	return audit_event_has(&event, AUDIT_HAS_SUCCESS) && event.success;
@@ -139,6 +165,7 @@ static int add_syscall(struct audit_assemble *a, struct audit_entry *e,
 		       const struct audit_line *line)
 {
 	int call = audit_event_call(line);
+	int32_t pid = 0;
 	uint32_t items;
 
 	if (call == -EPROTONOSUPPORT)
@@ -147,11 +174,21 @@ static int add_syscall(struct audit_assemble *a, struct audit_entry *e,
 		a->counters.unknown_arch++;
 	else if (call < 0)
 		a->counters.unknown_call++;
-	if (call < 0 || !is_wanted(line, call, &items)) {
+	if (call < 0 || !is_wanted(line, call, &items, &pid)) {
 		audit_window_close(&a->window, e, AUDIT_ENTRY_IGNORED);
 		return call < 0 && call != -ENOENT ? call : 0;
 	}
+	if (a->execs && !pid) {
+		struct audit_event event;
+
+		read_numbers(line, &event);
+		pid = event.pid;
+	}
+	if (a->execs)
+		finish_execs(a, e, pid);
 	e->call = (uint8_t)call;
+	e->pid = pid;
+	a->execs += audit_tell_is_exec(e);
 	e->items = items;
 	e->seen |= SEEN_SYSCALL;
 	return store(a, e, line);

@@ -31,9 +31,12 @@ struct audit_assemble {
 	char *pool;
 	size_t pool_size;
 	int64_t clock_ns;
+	uint32_t execs;	       /* open ones */
 	unsigned int titles;   /* events without a title until none is expected */
 	unsigned int cut_ends; /* EOE records in a row whose id was cut off */
 };
+
+bool audit_tell_is_exec(const struct audit_entry *e);
 
 /* All that the kernel writes for such an event is there, or its end was told. */
 bool audit_tell_is_over(const struct audit_assemble *a, const struct audit_entry *e);

@@ -17,7 +17,7 @@
 /* With the clock of the records a jump of it must not close what stands next to each other. */
 #define EVENT_CLOCK_LINES 32
 
-static bool is_exec(const struct audit_entry *e)
+bool audit_tell_is_exec(const struct audit_entry *e)
 {
 	return e->call == AUDIT_CALL_EXECVE || e->call == AUDIT_CALL_EXECVEAT;
 }
@@ -27,7 +27,7 @@ static bool has_all(const struct audit_entry *e)
 {
 	unsigned int need = SEEN_SYSCALL | SEEN_TITLE;
 
-	if (is_exec(e))
+	if (audit_tell_is_exec(e))
 		need |= SEEN_EXECVE;
 	if (e->items)
 		need |= SEEN_CWD;
@@ -46,7 +46,7 @@ static bool is_whole(const struct audit_assemble *a, const struct audit_entry *e
 {
 	if (has_all(e))
 		return true;
-	return is_ended(a, e) && (!is_exec(e) || e->seen & SEEN_EXECVE) && !e->dropped;
+	return is_ended(a, e) && (!audit_tell_is_exec(e) || e->seen & SEEN_EXECVE) && !e->dropped;
 }
 
 bool audit_tell_is_over(const struct audit_assemble *a, const struct audit_entry *e)
@@ -56,7 +56,7 @@ bool audit_tell_is_over(const struct audit_assemble *a, const struct audit_entry
 
 static enum audit_event_kind kind_of(const struct audit_entry *e)
 {
-	if (is_exec(e))
+	if (audit_tell_is_exec(e))
 		return AUDIT_EVENT_EXEC;
 	return e->call == AUDIT_CALL_EXIT ? AUDIT_EVENT_THREAD_EXIT : AUDIT_EVENT_EXIT;
 }
@@ -125,6 +125,7 @@ static void tell(struct audit_assemble *a, struct audit_entry *e)
 
 void audit_tell_finish(struct audit_assemble *a, struct audit_entry *e)
 {
+	a->execs -= audit_tell_is_exec(e);
 	if (e->seen & SEEN_SYSCALL) {
 		tell(a, e);
 		audit_window_close(&a->window, e, AUDIT_ENTRY_TOLD);

@@ -29,6 +29,7 @@ struct audit_entry {
 	uint32_t len, cap;
 	char *buf;
 	uint32_t items, paths;
+	int32_t pid; /* of an exec */
 	uint8_t state, seen, call;
 	bool dropped; /* there were more records than an event may have */
 	uint8_t node_len;

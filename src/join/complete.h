@@ -8,4 +8,7 @@
 /* Looks the process up, fills what the table knows, and lets the table forget it. Does nothing without a table. */
 void complete_from_context(struct joiner *j, struct process *p, int64_t now_ns);
 
+/* It called exec, and what the table knows of the program is not all that an audit record of that would bring. */
+bool complete_lacks_program(const struct joiner *j, const struct process *p);
+
 #endif

@@ -111,11 +111,32 @@ char *args_buffer(struct args_rules *r, size_t *size)
 	return r->a.bytes;
 }
 
+size_t args_put(struct args_rules *r, const struct exeunt_bytes *args, uint32_t n)
+{
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < n && len < r->size; i++) {
+		size_t room = r->size - len, take = MIN((size_t)args[i].len, room);
+
+		if (take)
+			memcpy(r->a.bytes + len, args[i].data, take);
+		len += take;
+		if (len < r->size)
+			r->a.bytes[len++] = '\0';
+	}
+	return len;
+}
+
+bool args_redacts(const struct args_rules *r)
+{
+	return r->n_patterns;
+}
+
 /*
  * NULs become gaps. Cuts at the bounds. Half an argument is left out where there are patterns: they
  * could not recognise it.
  */
-static void split(struct args_rules *r, size_t len, bool trim)
+static void split(struct args_rules *r, size_t len, unsigned int flags)
 {
 	struct text *t = &r->a;
 	uint32_t n = 1;
@@ -124,8 +145,9 @@ static void split(struct args_rules *r, size_t len, bool trim)
 	t->len = MIN(len, r->size - 1);
 	if (!t->cut && t->len && !t->bytes[t->len - 1])
 		t->len--;
-	while (trim && !t->cut && t->len && !t->bytes[t->len - 1])
+	while (flags & ARGS_TRIM && !t->cut && t->len && !t->bytes[t->len - 1])
 		t->len--;
+	t->cut |= (flags & ARGS_OPEN_END) != 0;
 	for (size_t i = 0; i < t->len; i++) {
 		t->gap[i] = !t->bytes[i];
 		if (!t->gap[i])
@@ -228,7 +250,7 @@ static void redact_all(struct args_rules *r)
 	explicit_bzero(r->b.bytes, r->size + SLACK);
 }
 
-int args_take(struct args_rules *r, size_t len, bool trim, struct args_list *ret)
+int args_take(struct args_rules *r, size_t len, unsigned int flags, struct args_list *ret)
 {
 	struct text *t = &r->a;
 	size_t from = 0;
@@ -236,7 +258,7 @@ int args_take(struct args_rules *r, size_t len, bool trim, struct args_list *ret
 	*ret = (struct args_list){ 0 };
 	if (!len)
 		return 0;
-	split(r, len, trim);
+	split(r, len, flags);
 	if (r->n_patterns)
 		redact_all(r);
 	/* nothing but a cut: there is no argument, not even an empty one */

@@ -34,6 +34,15 @@ void args_rules_free(struct args_rules *r);
 char *args_buffer(struct args_rules *r, size_t *size);
 
 /*
+ * Puts a list into the buffer, as cmdline would have it, as far as there is room. Returns the length for
+ * args_take().
+ */
+size_t args_put(struct args_rules *r, const struct exeunt_bytes *args, uint32_t n);
+
+/* True if there are patterns: what is not whole might hide what they look for. */
+bool args_redacts(const struct args_rules *r);
+
+/*
  * The list; parts are slices of data, where each is followed by a NUL. Borrowed until the next
  * call.
  */
@@ -45,11 +54,17 @@ struct args_list {
 	bool cut;
 };
 
+enum args_flag {
+	/* the process had time to rewrite them: NULs behind the last one are padding (setproctitle) */
+	ARGS_TRIM = 1,
+	/* the end is missing already, as if a bound had cut it */
+	ARGS_OPEN_END = 2,
+};
+
 /*
- * Takes the `len` bytes in the buffer apart. trim: the process had time to rewrite its arguments,
- * and the NULs behind the last one are padding (setproctitle). Returns the number of arguments, 0
- * when there is none, -ENOMEM.
+ * Takes the `len` bytes in the buffer apart. Returns the number of arguments, 0 when there is none,
+ * -ENOMEM.
  */
-int args_take(struct args_rules *r, size_t len, bool trim, struct args_list *ret);
+int args_take(struct args_rules *r, size_t len, unsigned int flags, struct args_list *ret);
 
 #endif

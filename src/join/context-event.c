@@ -10,10 +10,6 @@
  */
 #define BIRTH_NS (30 * NS_PER_MSEC)
 
-/* What a new program does not have from the one before it, and what it has. */
-#define OF_PROGRAM (CONTEXT_COMM | CONTEXT_EXE | CONTEXT_ARGS)
-#define READ_AT_EXEC (READ_PROGRAM | READ_LOGIN)
-
 /* Takes from the parent what the child does not know by itself. */
 static void inherit(struct context_entry *e, const struct context_entry *p)
 {
@@ -52,7 +48,7 @@ static bool is_birth_of(const struct context_entry *e, int64_t mono_ns)
 {
 	if (e->flags & (CONTEXT_BORN | CONTEXT_RELEASED) || e->start_ns > mono_ns)
 		return false;
-	return mono_ns <= e->seen_ns ||
+	return mono_ns <= e->seen_ns + (e->told ? TOLD_EARLY_NS : 0) ||
 	       (e->flags & CONTEXT_READ && mono_ns - e->start_ns <= BIRTH_NS);
 }
 
@@ -106,8 +102,7 @@ void context_fork(struct context *c, int32_t parent_tgid, int32_t tgid, int64_t 
 		inherit(e, p);
 }
 
-/* Until it is read, nothing of the new program is known, and the rest may have changed. */
-static void forget_program(struct context *c, struct context_entry *e)
+void context_forget_program(struct context *c, struct context_entry *e)
 {
 	pool_unref(&c->pool, e->exe);
 	pool_unref(&c->pool, e->args);
@@ -118,6 +113,16 @@ static void forget_program(struct context *c, struct context_entry *e)
 		e->inherited &= (uint16_t)~CONTEXT_ARGS; /* not wanted, so not missed */
 	if (c->proc_fd < 0)
 		e->inherited &= e->known;
+}
+
+void context_count_exec(struct context_entry *e, int64_t mono_ns)
+{
+	if (mono_ns - e->exec_ns > EXEC_APART_NS) {
+		e->told = e->told > e->execs;
+		e->execs = 0;
+	}
+	e->exec_ns = MAX(e->exec_ns, mono_ns);
+	e->execs = (uint8_t)MIN(e->execs + 1, UINT8_MAX);
 }
 
 /*
@@ -143,6 +148,17 @@ static struct context_entry *find_execer(struct context *c, int32_t tgid, int64_
 	return e ? e : context_add(c, tgid, NULL);
 }
 
+/* Audit was faster, and what is known of the program is not older than this EXEC. */
+static bool is_told(const struct context *c, const struct context_entry *e, bool fresh)
+{
+	const struct snapshot *s = &c->snap;
+
+	if (e->told < e->execs || !(e->known & CONTEXT_EXE))
+		return false;
+	return !fresh || !(s->got & CONTEXT_EXE) ||
+	       (s->exe_len == e->exe->len && !memcmp(s->exe, e->exe->parts[0].data, s->exe_len));
+}
+
 void context_exec(struct context *c, int32_t tgid, int64_t mono_ns)
 {
 	bool fresh = c->proc_fd >= 0 && context_afford(c, mono_ns, true) &&
@@ -156,10 +172,14 @@ void context_exec(struct context *c, int32_t tgid, int64_t mono_ns)
 	if (!e)
 		return;
 	/* A thread that calls exec takes the leader's place; the leader's EXIT has come before. */
-	e->flags &= (uint16_t)~CONTEXT_LEADERLESS;
+	e->flags &= (uint16_t) ~(CONTEXT_LEADERLESS | CONTEXT_KTHREAD);
 	e->flags |= CONTEXT_EXECED;
 	context_touch(c, e, mono_ns);
-	forget_program(c, e);
+	context_count_exec(e, mono_ns);
+	if (!is_told(c, e, fresh))
+		context_forget_program(c, e);
+	else if (c->proc_fd >= 0)
+		e->inherited |= CONTEXT_CGROUP;
 	if (fresh) {
 		context_apply(c, e);
 		/* a zombie has one too: the kernel knows of no login uids */

@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "base/procfs.h"
+#include "base/util.h"
 #include "join/context-args.h"
 #include "join/context-pool.h"
 #include "join/context.h"
@@ -33,6 +34,11 @@ struct snapshot {
 	char exe[PATH_MAX], cwd[PATH_MAX], cgroup[CGROUP_MAX];
 };
 
+/* The times of audit are those of the last tick, 10 ms at 100 Hz; with what two clock reads may differ. */
+#define TOLD_EARLY_NS (12 * NS_PER_MSEC)
+/* EXECs so far apart are told apart by their times alone; audit is not behind by as much. */
+#define EXEC_APART_NS NS_PER_SEC
+
 struct slab;
 
 struct context {
@@ -56,6 +62,10 @@ struct context {
 	struct snapshot snap;
 };
 
+/* What a new program does not have from the one before it, and what it has. */
+#define OF_PROGRAM (CONTEXT_COMM | CONTEXT_EXE | CONTEXT_ARGS)
+#define READ_AT_EXEC (READ_PROGRAM | READ_LOGIN)
+
 /* context.c */
 
 /* The newest generation that had begun by then. */
@@ -75,6 +85,15 @@ void context_end(struct context *c, struct context_entry *e, int64_t mono_ns);
 void context_shrink(struct context *c, const struct context_entry *keep);
 /* Drops released entries whose time is over, at most `max`. */
 void context_reap(struct context *c, int64_t now_ns, unsigned int max);
+
+/* context-event.c */
+
+/* Until it is read or told, nothing of the new program is known, and the rest may have changed. */
+void context_forget_program(struct context *c, struct context_entry *e);
+/*
+ * An EXEC at that time is counted, and sets the counts of those long before back.
+ */
+void context_count_exec(struct context_entry *e, int64_t mono_ns);
 
 /* context-read.c */
 
@@ -97,6 +116,12 @@ bool context_began(const struct context *c, int64_t mono_ns);
 bool context_is_same(const struct context *c, const struct context_entry *e, int64_t mono_ns);
 /* Takes over what c->snap got. */
 void context_apply(struct context *c, struct context_entry *e);
+/* Set one value: it is the process's own. NULL: no memory. */
+void context_set_item(struct context *c, struct context_entry *e, struct pool_item **at,
+		      uint16_t field, struct pool_item *item);
+void context_set_text(struct context *c, struct context_entry *e, struct pool_item **at,
+		      uint16_t field, const char *data, size_t len);
+void context_set_args(struct context *c, struct context_entry *e, const struct args_list *args);
 /* Makes an entry that begins when c->snap says. NULL: no memory. */
 struct context_entry *context_adopt(struct context *c, int32_t tgid, int64_t mono_ns);
 /*

@@ -35,7 +35,7 @@ static void read_args(struct context *c, int fd, bool late, struct snapshot *s)
 	char *buf = args_buffer(c->args, &size);
 	ssize_t n = procfs_read(fd, "cmdline", buf, size);
 
-	if (n > 0 && args_take(c->args, (size_t)n, late, &s->args) > 0)
+	if (n > 0 && args_take(c->args, (size_t)n, late ? ARGS_TRIM : 0, &s->args) > 0)
 		s->got |= CONTEXT_ARGS;
 }
 
@@ -139,8 +139,8 @@ bool context_is_same(const struct context *c, const struct context_entry *e, int
 	return context_began(c, e->flags & CONTEXT_BORN ? e->start_ns : mono_ns);
 }
 
-static void set_item(struct context *c, struct context_entry *e, struct pool_item **at,
-		     uint16_t field, struct pool_item *item)
+void context_set_item(struct context *c, struct context_entry *e, struct pool_item **at,
+		      uint16_t field, struct pool_item *item)
 {
 	pool_unref(&c->pool, *at);
 	*at = item;
@@ -153,12 +153,12 @@ static void set_item(struct context *c, struct context_entry *e, struct pool_ite
 	}
 }
 
-static void set_text(struct context *c, struct context_entry *e, struct pool_item **at,
-		     uint16_t field, const char *data, size_t len)
+void context_set_text(struct context *c, struct context_entry *e, struct pool_item **at,
+		      uint16_t field, const char *data, size_t len)
 {
 	struct exeunt_bytes whole = { data, (uint32_t)len };
 
-	set_item(c, e, at, field, pool_get(&c->pool, POOL_TEXT, data, len, &whole, 1));
+	context_set_item(c, e, at, field, pool_get(&c->pool, POOL_TEXT, data, len, &whole, 1));
 }
 
 /*
@@ -175,15 +175,15 @@ static void set_cgroup(struct context *c, struct context_entry *e, const struct 
 		i = pool_get(&c->pool, POOL_CGROUP, s->cgroup, s->cgroup_len,
 			     (struct exeunt_bytes[]){ info.path, info.container_id, info.unit }, 3);
 	}
-	set_item(c, e, &e->cgroup, CONTEXT_CGROUP, i);
+	context_set_item(c, e, &e->cgroup, CONTEXT_CGROUP, i);
 }
 
-static void set_args(struct context *c, struct context_entry *e, const struct snapshot *s)
+void context_set_args(struct context *c, struct context_entry *e, const struct args_list *args)
 {
-	set_item(c, e, &e->args, CONTEXT_ARGS,
-		 pool_get(&c->pool, POOL_ARGS, s->args.data, s->args.len, s->args.parts,
-			  s->args.n_parts));
-	c->stats.args_cut += s->args.cut;
+	context_set_item(
+		c, e, &e->args, CONTEXT_ARGS,
+		pool_get(&c->pool, POOL_ARGS, args->data, args->len, args->parts, args->n_parts));
+	c->stats.args_cut += args->cut;
 }
 
 static void set_own(struct context_entry *e, uint16_t field)
@@ -233,11 +233,11 @@ void context_apply(struct context *c, struct context_entry *e)
 	if (s->got & CONTEXT_CGROUP)
 		set_cgroup(c, e, s);
 	if (s->got & CONTEXT_EXE)
-		set_text(c, e, &e->exe, CONTEXT_EXE, s->exe, s->exe_len);
+		context_set_text(c, e, &e->exe, CONTEXT_EXE, s->exe, s->exe_len);
 	if (s->got & CONTEXT_CWD)
-		set_text(c, e, &e->cwd, CONTEXT_CWD, s->cwd, s->cwd_len);
+		context_set_text(c, e, &e->cwd, CONTEXT_CWD, s->cwd, s->cwd_len);
 	if (s->got & CONTEXT_ARGS)
-		set_args(c, e, s);
+		context_set_args(c, e, &s->args);
 	context_shrink(c, e);
 }
 

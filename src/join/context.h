@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The context table: who was this pid. Fed by proc connector events and by /proc, asked when a
- * process has ended and nothing of it can be read any more. Owns its entries and an open /proc.
+ * The context table: who was this pid. Fed by proc connector events, by /proc and by audit, asked
+ * when a process has ended and nothing of it can be read any more. Owns its entries and an open
+ * /proc.
  *
  * At FORK a child gets what its parent had (a few references, no system call, but see below). At
  * EXEC the process itself is read: executable, arguments, working directory, control group, login
@@ -81,16 +82,18 @@ struct context_entry {
 	int64_t end_ns;	      /* the last EXIT, with CONTEXT_ENDED or CONTEXT_RELEASED */
 	int64_t seen_ns;      /* the latest time at which it is known to have existed */
 	int64_t checked_ns;   /* when login and control group were read; or its release */
+	int64_t exec_ns;      /* the last EXEC, of either source; 0: none */
 	uint64_t start_ticks; /* as /proc/PID/stat told; 0: not read */
 	struct pool_item *exe, *args, *cwd, *cgroup;
 	int32_t tgid;
 	int32_t parent_tgid;
 	uint32_t login_uid, session;
 	uint32_t uid, euid, gid, egid;
-	uint16_t known;	    /* enum context_field */
-	uint16_t inherited; /* from the parent; if not known: could not be read in time */
-	uint16_t flags;	    /* enum context_flag */
-	uint16_t checks;    /* since FORK or EXEC */
+	uint16_t known;	     /* enum context_field */
+	uint16_t inherited;  /* from the parent; if not known: could not be read in time */
+	uint16_t flags;	     /* enum context_flag */
+	uint16_t checks;     /* since FORK or EXEC */
+	uint8_t execs, told; /* EXECs shortly after one another: events, and what audit told */
 	char comm[16];
 };
 
@@ -155,6 +158,32 @@ void context_sid(struct context *c, int32_t tgid, int64_t mono_ns);
  * exec.
  */
 void context_exit(struct context *c, int32_t tgid, int32_t pid, int64_t mono_ns);
+
+/* An EXEC as audit tells it. What is not told is NULL. */
+struct context_told {
+	int32_t tgid;
+	int64_t mono_ns; /* of the call: before the event's stamp, and up to a tick early */
+	const struct exeunt_bytes *exe, *cwd, *args;
+	uint32_t n_args;
+	bool args_cut;	/* some are missing or shortened, nobody knows which */
+	bool has_login; /* login uid and session were told */
+	uint32_t login_uid, session;
+};
+
+/*
+ * Sets what was told as known, bounded and redacted like what is read from /proc; what was not told of the
+ * new program is marked. Where the EXEC event came as well, what /proc gave in time is kept. A process
+ * that is not known gets an entry: nothing tells whose child it is, and nobody inherits from it where there
+ * are no events.
+ */
+void context_told_exec(struct context *c, const struct context_told *told);
+
+/*
+ * Arguments from elsewhere, within the bounds and redacted; open_end: the last ones are missing. Returns their number, 0 when
+ * none may be told. Borrowed until the next call.
+ */
+uint32_t context_clean_args(struct context *c, const struct exeunt_bytes *args, uint32_t n,
+			    bool open_end, const struct exeunt_bytes **ret);
 
 /* An audit LOGIN record: better than what was inherited, and in time where /proc was not. */
 void context_login(struct context *c, int32_t tgid, uint32_t login_uid, uint32_t session,

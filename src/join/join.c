@@ -71,9 +71,26 @@ void join_set_since(struct joiner *j, int64_t real_ns)
 	j->since_second = (uint64_t)(MAX(real_ns, 0) / NS_PER_SEC);
 }
 
+void join_set_told(struct joiner *j, bool told)
+{
+	j->told = told;
+}
+
 void join_set_context(struct joiner *j, struct context *context)
 {
 	j->context = context;
+}
+
+static void show_marks(struct exeunt_record *r)
+{
+	uint64_t any = 0;
+
+	for (int word = 0; word < EXEUNT_PRESENT_WORDS; word++)
+		any |= r->inherited[word];
+	if (any)
+		field_set(r, EXEUNT_F_INHERITED);
+	else
+		field_clear(r, EXEUNT_F_INHERITED);
 }
 
 void joiner_emit(struct joiner *j, struct exeunt_record *r, enum exeunt_type type)
@@ -82,6 +99,7 @@ void joiner_emit(struct joiner *j, struct exeunt_record *r, enum exeunt_type typ
 	r->version = EXEUNT_RECORD_VERSION;
 	r->type = (uint16_t)type;
 	field_set(r, EXEUNT_F_SOURCES);
+	show_marks(r);
 	if (type == EXEUNT_TYPE_EXIT)
 		j->balance->exits++;
 	else if (type == EXEUNT_TYPE_AMEND)
@@ -182,6 +200,10 @@ static bool is_whole(const struct joiner *j, const struct process *p, int64_t no
 	for (int s = 0; waiting; s++, waiting >>= 1)
 		if ((waiting & 1) && j->horizon[s] < p->touched_ns + lag_ns[s])
 			return false;
+	if (j->told && is_active(j, BIT_AUDIT) &&
+	    j->horizon[EXEUNT_SOURCE_AUDIT] < p->touched_ns + lag_ns[EXEUNT_SOURCE_AUDIT] &&
+	    complete_lacks_program(j, p))
+		return false;
 	return !is_active(j, BIT_PROCEVENTS) ||
 	       j->horizon[EXEUNT_SOURCE_PROCEVENTS] >= p->touched_ns;
 }

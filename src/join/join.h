@@ -46,6 +46,12 @@ void join_free(struct joiner *j);
  */
 void join_set_sources(struct joiner *j, uint32_t active, uint32_t awaited);
 
+/*
+ * Audit tells of executions too: where the program of a process is not known, it is given as much time as for the ends
+ * that it tells of.
+ */
+void join_set_told(struct joiner *j, bool told);
+
 /* Who was which pid; borrowed. Without it identity is what the sources themselves tell. */
 void join_set_context(struct joiner *j, struct context *context);
 

@@ -43,6 +43,7 @@ struct joiner {
 	struct context *context; /* borrowed, may be NULL */
 	struct exeunt_balance *balance;
 	uint32_t active, awaited;
+	bool told; /* audit tells of executions */
 	uint64_t since_second; /* since 1970; taskstats is listened to since then */
 	int64_t horizon[EXEUNT_SOURCE_COUNT];
 	int64_t real_offset_ns;	    /* CLOCK_REALTIME less CLOCK_MONOTONIC, as last read */

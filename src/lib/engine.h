@@ -38,7 +38,7 @@ struct exeunt {
 	struct source *sources[EXEUNT_SOURCE_COUNT - 1];
 	struct ledger *ledger;
 	struct joiner *joiner;
-	struct context *context; /* NULL: the proc connector is not open */
+	struct context *context; /* NULL: neither the proc connector nor audit is open */
 	struct intake intake;
 	struct users *users; /* NULL: numeric */
 	struct engine_loop loop;

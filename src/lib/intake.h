@@ -35,7 +35,8 @@ struct intake {
 	struct context *context; /* borrowed; NULL: none */
 	intake_message_fn message;
 	void *userdata;
-	bool from_file;	  /* times are those of the records */
+	bool from_file; /* times are those of the records */
+	bool untimed; /* of an audit log: frames have none, and the records' take the place of both */
 	const char *name; /* of the file, for messages; NULL: none */
 	bool delay_accounting;
 	int versions[EXEUNT_SOURCE_COUNT]; /* of the kernel's structs and formats, as last seen */
@@ -45,6 +46,9 @@ struct intake {
 	bool lost_since_sweep;
 	uint64_t execs;	      /* EXEC events */
 	uint64_t audit_exits; /* ends that audit told of */
+	uint64_t audit_execs,
+		audit_execs_before; /* executions that it told of; when it was read last */
+	int64_t told_until_ns;	    /* by then no more are waited for */
 
 	struct pacct_stream pacct;
 	uint64_t pacct_offset; /* in the file, of the next byte */
@@ -52,7 +56,9 @@ struct intake {
 
 	struct audit_assemble *audit;
 	struct audit_stream audit_text;
-	bool audit_begun;
+	bool audit_begun, audit_untimed;
+	char audit_node[256]; /* the host that audit told of first */
+	int audit_nodes;      /* 0, 1, or more than one, which are 2 */
 
 	const struct frame *frame; /* that is being taken */
 	struct intake_own *own;

@@ -38,24 +38,23 @@ static int64_t first_ns(const void *head, size_t len)
 
 static int replay(struct exeunt *x, struct input *in)
 {
+	struct frame f = {
+		.source = EXEUNT_SOURCE_AUDIT,
+		.kind = FRAME_DATA,
+		.channel = AUDIT_CHANNEL_TEXT,
+	};
 	const uint8_t *data;
 	ssize_t n = input_peek(in, INPUT_PEEK_MAX, &data);
-	int r = 0;
+	int r;
 
 	if (n < 0)
 		return engine_fail(x, (int)n, "%s", input_error(in));
 	replay_start(x, first_ns(data, (size_t)n), EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_AUDIT));
+	r = replay_context(x, true, true);
 	while (r >= 0 && !x->stop_value && (n = replay_next(x, in, &data)) > 0) {
-		struct frame f = {
-			.source = EXEUNT_SOURCE_AUDIT,
-			.kind = FRAME_DATA,
-			.channel = AUDIT_CHANNEL_TEXT,
-			.mono_ns = x->intake.mono_ns,
-			.real_ns = x->intake.real_ns,
-			.data = data,
-			.len = (size_t)n,
-		};
-
+		f.mono_ns = f.real_ns = x->intake.real_ns;
+		f.data = data;
+		f.len = (size_t)n;
 		x->status[EXEUNT_SOURCE_AUDIT].bytes += (uint64_t)n;
 		r = intake_frame(&x->intake, &f);
 	}

@@ -10,8 +10,8 @@
 /* Names of users and groups are those of the host that the file is from; elsewhere they would be wrong. */
 static int take_info(struct exeunt *x, const struct capture_info *info)
 {
-	const struct context_options o = { .proc_path = "" };
-	int r = 0;
+	bool same_boot = !strcmp(info->boot_id, x->info.boot_id);
+	int r = replay_context(x, false, same_boot);
 
 	if (strcmp(info->host, x->info.host)) {
 		users_free(x->users);
@@ -19,11 +19,7 @@ static int take_info(struct exeunt *x, const struct capture_info *info)
 	}
 	x->info = *info;
 	x->intake.delay_accounting = info->delay_accounting;
-	if (!x->context && (info->sources & EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_PROCEVENTS)))
-		r = context_new(&x->context, &o, NULL);
-	x->intake.context = x->context;
-	join_set_context(x->joiner, x->context);
-	return r < 0 ? engine_fail(x, r, "not enough memory to replay a capture") : 0;
+	return r;
 }
 
 /* Bytes that were read and not yet understood: the rest of a chunk, with the next one behind it. */
@@ -95,7 +91,8 @@ static int capture_head(struct exeunt *x, struct input *in, struct rest *rest)
 				   input_name(in));
 	skip(rest, used);
 	r = take_info(x, &info);
-	replay_start(x, info.started_ns, info.sources);
+	if (r >= 0)
+		replay_start(x, info.started_ns, info.sources);
 	return r;
 }
 

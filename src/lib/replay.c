@@ -27,6 +27,30 @@ void replay_start(struct exeunt *x, int64_t started_ns, uint32_t sources)
 	engine_emit_status(x, EXEUNT_TYPE_START);
 }
 
+int replay_context(struct exeunt *x, bool untimed, bool same_boot)
+{
+	const struct context_options o = {
+		.proc_path = "",
+		.no_args = x->options.no_args,
+		.redact = x->options.redact,
+		.n_redact = x->options.n_redact,
+	};
+	size_t bad = 0;
+	int r;
+
+	if (x->context && x->intake.untimed == untimed && same_boot)
+		return 0;
+	join_flush(x->joiner); /* what waits is of the table that goes */
+	context_free(TAKE(x->context));
+	x->intake.untimed = untimed;
+	r = context_new(&x->context, &o, &bad);
+	x->intake.context = x->context;
+	join_set_context(x->joiner, x->context);
+	if (r == -EINVAL)
+		return engine_fail(x, r, "not a regular expression: %s", x->options.redact[bad]);
+	return r < 0 ? engine_fail(x, r, "not enough memory to replay a file") : 0;
+}
+
 ssize_t replay_next(struct exeunt *x, struct input *in, const uint8_t **data)
 {
 	ssize_t n;

@@ -21,6 +21,12 @@ extern const struct replay_format replay_capture, replay_pacct, replay_audit;
 /* The start record, once; the time is that of the file. Sources: those that the file is of. */
 void replay_start(struct exeunt *x, int64_t started_ns, uint32_t sources);
 
+/*
+ * Who was who, by what the file tells alone. untimed: times in the table are real ones, else those of a capture's boot. What a file
+ * before brought is kept if it went by the same clock. Errors were told.
+ */
+int replay_context(struct exeunt *x, bool untimed, bool same_boot);
+
 /* The next chunk, signals left out. Returns its size, 0 at the end, or an error that was told. */
 ssize_t replay_next(struct exeunt *x, struct input *in, const uint8_t **data);
 

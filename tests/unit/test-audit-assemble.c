@@ -308,6 +308,32 @@ static void test_payloads(void **state)
 	run_stop(run);
 }
 
+/* Records of an exec that are not there when its process ends were lost: it is told first, and told as half. */
+static void test_end_closes_exec(void **state)
+{
+	struct run *run = START(0);
+
+	(void)state;
+	run_line(run, exec(1, 4242, "a", "/bin/a", 0));
+	run_line(run, exec(2, 4243, "b", "/bin/b", 0));
+	run_line(run, "node=x type=SYSCALL msg=audit(1700000000.100:3): arch=c000003e syscall=231 "
+		      "a0=0 items=0 pid=4243");
+	assert_int_equal(run->n, 0); /* of another host */
+	run_line(run, eg(4, 4242, "7"));
+	assert_int_equal(run->n, 1);
+	assert_int_equal(run->seen[0].event.kind, AUDIT_EVENT_EXEC);
+	assert_int_equal(run->seen[0].event.pid, 4242);
+	assert_true(run->seen[0].event.flags & AUDIT_EVENT_INCOMPLETE);
+	/* and so are those that are not there at the next exec */
+	run_line(run, exec(5, 4243, "c", "/bin/c", 0));
+	assert_int_equal(run->n, 2);
+	assert_string_equal(run->seen[1].exe, "/bin/b");
+	run_line(run, eoe(1));
+	run_flush(run);
+	assert_int_equal(run->n, 5);
+	run_stop(run);
+}
+
 static void test_options(void **state)
 {
 	struct audit_assemble_options options = { .max_events = 1 };
@@ -328,7 +354,7 @@ int main(void)
 		cmocka_unit_test(test_event_bytes),  cmocka_unit_test(test_all_bytes),
 		cmocka_unit_test(test_syscall_last), cmocka_unit_test(test_event_clock),
 		cmocka_unit_test(test_cut_stream),   cmocka_unit_test(test_payloads),
-		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_options),	     cmocka_unit_test(test_end_closes_exec),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
