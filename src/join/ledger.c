@@ -106,10 +106,11 @@ void ledger_lose(struct ledger *l, const struct exeunt_loss *loss)
 		l->balance.lost += loss->count;
 	if (loss->cause == EXEUNT_LOSS_UNPARSABLE)
 		l->balance.unparsable += loss->count;
-	if (loss->source == EXEUNT_SOURCE_TASKSTATS && loss->cause != EXEUNT_LOSS_TABLE_FULL)
-		lose_tasks(l, loss);
+	if (loss->source != EXEUNT_SOURCE_TASKSTATS || loss->cause == EXEUNT_LOSS_TABLE_FULL ||
+	    !loss->count)
+		l->fn(loss, l->userdata); /* nothing that could be filled */
 	else
-		l->fn(loss, l->userdata);
+		lose_tasks(l, loss);
 }
 
 void ledger_set_hold(struct ledger *l, int64_t hold_ns)

@@ -28,6 +28,7 @@ struct engine_loop {
 	int64_t awaited_until_ns; /* audit tells of exits: they are waited for */
 	uint64_t audit_exits;	  /* as counted then */
 	int64_t status_at_ns;	  /* next status record, 0: none */
+	int64_t sweep_at_ns;	  /* after a loss: next look at who lives */
 };
 
 struct exeunt {
@@ -36,6 +37,7 @@ struct exeunt {
 	struct exeunt_source_status
 		status[EXEUNT_SOURCE_COUNT - 1]; /* by enum exeunt_source; OUTPUT has none */
 	struct source *sources[EXEUNT_SOURCE_COUNT - 1];
+	uint32_t given_up; /* mask of sources that could not be read any more */
 	struct ledger *ledger;
 	struct joiner *joiner;
 	struct context *context; /* NULL: neither the proc connector nor audit is open */
@@ -59,11 +61,25 @@ int loop_watch(struct exeunt *x);
 /* For a source whose writer waits for us. */
 void loop_nap_short(struct exeunt *x);
 int loop_dispatch(struct exeunt *x);
+void loop_unwatch(const struct exeunt *x, enum exeunt_source source);
+
+/* drain.c */
+/* NULL when it is not open, or was given up. */
+struct source *source_in_use(const struct exeunt *x, enum exeunt_source source);
+/* Return the number of messages read, of ends for all sources; or an error, when nothing is left that tells of ends. */
+int drain_source(struct exeunt *x, enum exeunt_source source, bool woken, bool *more);
+int drain_sources(struct exeunt *x, bool woken, bool *more);
+/* Reads the overflow counters, and books what they tell. */
+int check_sources(struct exeunt *x);
 /* Reads all sources until they are empty, and their overflow counters. */
-int loop_drain_all(struct exeunt *x);
+int drain_all(struct exeunt *x);
 
 /* opening.c: tells the joiner which sources work, and which are waited for */
 void engine_update_sources(struct exeunt *x);
+/* opening.c: whether there is one left that tells of ends */
+bool engine_tells_of_ends(const struct exeunt *x);
+/* opening.c: hands on what the source has to say to a person */
+void engine_tell_messages(struct exeunt *x, struct source *s);
 /* opening.c: brings `detail` and `tested` of each status up to date */
 void engine_describe_sources(struct exeunt *x);
 

@@ -269,7 +269,7 @@ int exeunt_stop(struct exeunt *x)
 	if (x->stopped)
 		return 0;
 	x->stopped = true;
-	r = loop_drain_all(x);
+	r = drain_all(x);
 	if (x->live)
 		x->intake.real_ns = MAX(x->intake.real_ns, real_now());
 	intake_end(&x->intake);

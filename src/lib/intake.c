@@ -80,6 +80,15 @@ void intake_lost(struct intake *in, const struct frame *f, enum exeunt_loss_caus
 	ledger_lose(in->ledger, &loss);
 }
 
+/* Decoders that hold something back tell of it later, when the frame itself is gone. */
+static void keep_frame(struct intake *in, const struct frame *f)
+{
+	in->last = *f;
+	in->last.data = NULL;
+	in->last.len = 0;
+	in->frame = &in->last;
+}
+
 static int take_frame(struct intake *in, const struct frame *f)
 {
 	in->mono_ns = f->mono_ns;
@@ -89,13 +98,14 @@ static int take_frame(struct intake *in, const struct frame *f)
 			intake_expect_own(in, (int32_t)load_u32(f->data));
 		return 0;
 	}
-	in->frame = f;
 	switch (f->source) {
 	case EXEUNT_SOURCE_TASKSTATS:
 		return intake_taskstats(in, f);
 	case EXEUNT_SOURCE_PACCT:
+		keep_frame(in, f);
 		return intake_pacct(in, f);
 	case EXEUNT_SOURCE_AUDIT:
+		keep_frame(in, f);
 		return intake_audit(in, f);
 	case EXEUNT_SOURCE_PROCEVENTS:
 		return intake_procevents(in, f);
@@ -127,6 +137,8 @@ int intake_frame(struct intake *in, const struct frame *f)
 
 void intake_settle(struct intake *in)
 {
+	uint64_t lost = ledger_balance(in->ledger)->lost;
+
 	for (int s = 0; s < EXEUNT_SOURCE_COUNT; s++) {
 		struct exeunt_loss loss = {
 			.source = (enum exeunt_source)s,
@@ -146,17 +158,25 @@ void intake_settle(struct intake *in)
 	in->unparsable_since_ns = 0;
 	ledger_check(in->ledger, in->real_ns);
 	ledger_release(in->ledger, in->real_ns);
+	if (ledger_balance(in->ledger)->lost != lost)
+		in->lost_since_sweep = true;
+}
+
+bool intake_is_settled(const struct intake *in)
+{
+	return ledger_is_settled(in->ledger) &&
+	       !(in->audit_begun && audit_assemble_pending(in->audit, NULL));
 }
 
 void intake_end(struct intake *in)
 {
-	struct frame f = {
+	const struct frame f = {
 		.mono_ns = in->mono_ns,
 		.real_ns = in->real_ns,
 		.since_ns = in->mono_ns,
 	};
 
-	in->frame = &f;
+	keep_frame(in, &f);
 	intake_pacct_end(in);
 	intake_audit_end(in);
 }

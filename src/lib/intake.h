@@ -60,7 +60,8 @@ struct intake {
 	char audit_node[256]; /* the host that audit told of first */
 	int audit_nodes;      /* 0, 1, or more than one, which are 2 */
 
-	const struct frame *frame; /* that is being taken */
+	const struct frame *frame; /* the one that was taken last, without its data */
+	struct frame last;
 	struct intake_own *own;
 	int n_own;
 	uint32_t own_told; /* mask of the sources that have told of any child of ours */
@@ -74,6 +75,9 @@ int intake_frame(struct intake *in, const struct frame *f);
 
 /* Books what is outstanding: unparsable messages, sequence gaps. Call now and then, when queues were read empty. */
 void intake_settle(struct intake *in);
+
+/* Nothing waits for a later intake_settle(), or for time to pass. */
+bool intake_is_settled(const struct intake *in);
 
 /* No more frames will come: what decoders hold back comes out. */
 void intake_end(struct intake *in);

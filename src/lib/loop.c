@@ -18,6 +18,9 @@
 #define NAP_TEXT_NS NS_PER_MSEC
 #define WAKES 4
 #define CHECK_NS (250 * NS_PER_MSEC)
+#define OVERDUE_NS NS_PER_SEC
+/* After a loss living processes are looked at so often: a zombie of then lives until it is reaped. */
+#define SWEEP_NS (5 * NS_PER_SEC)
 
 /*
  * While the sources are left alone, the proc connector is still read at once, for what an EXEC says has to be looked up in
@@ -61,7 +64,7 @@ void loop_nap_short(struct exeunt *x)
 int loop_watch(struct exeunt *x)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(x->sources); i++) {
-		struct source *s = x->sources[i];
+		struct source *s = source_in_use(x, (enum exeunt_source)i);
 		int r = s ? add(x->loop.epoll_fd, s->ops->fd(s), s) : 0;
 
 		if (r < 0 && r != -EEXIST)
@@ -71,7 +74,7 @@ int loop_watch(struct exeunt *x)
 	return 0;
 }
 
-static void unwatch(const struct exeunt *x, enum exeunt_source source)
+void loop_unwatch(const struct exeunt *x, enum exeunt_source source)
 {
 	const struct source *s = x->sources[source];
 
@@ -83,7 +86,7 @@ static void begin_naps(struct exeunt *x)
 {
 	for (int i = 0; i < EXEUNT_SOURCE_OUTPUT; i++)
 		if (i != EXEUNT_SOURCE_PROCEVENTS)
-			unwatch(x, (enum exeunt_source)i);
+			loop_unwatch(x, (enum exeunt_source)i);
 	x->loop.sleeping = x->loop.prompt = true;
 	x->loop.events = 0;
 }
@@ -91,7 +94,7 @@ static void begin_naps(struct exeunt *x)
 /* After a nap: too many events to be read one by one, or few enough again? */
 static void judge_prompt(struct exeunt *x)
 {
-	struct source *s = x->sources[EXEUNT_SOURCE_PROCEVENTS];
+	struct source *s = source_in_use(x, EXEUNT_SOURCE_PROCEVENTS);
 	bool prompt = x->loop.events <= PROMPT_EVENTS;
 
 	x->loop.events = 0;
@@ -101,7 +104,7 @@ static void judge_prompt(struct exeunt *x)
 	if (prompt)
 		add(x->loop.epoll_fd, s->ops->fd(s), s);
 	else
-		unwatch(x, EXEUNT_SOURCE_PROCEVENTS);
+		loop_unwatch(x, EXEUNT_SOURCE_PROCEVENTS);
 }
 
 static void set_timer(struct engine_loop *l, int64_t at_ns)
@@ -140,59 +143,9 @@ static bool woken_often(struct engine_loop *l, int64_t now)
 	return fourth && now - fourth < NAP_NS;
 }
 
-static int drain_one(struct exeunt *x, enum exeunt_source source, bool woken, bool *more)
-{
-	struct source *s = x->sources[source];
-	bool again = false;
-	int r = s ? s->ops->drain(s, woken, engine_frame, x, &again) : 0;
-
-	if (r < 0)
-		return engine_fail(x, r, "reading from %s failed: %s", exeunt_source_name(source),
-				   strerror(-r));
-	*more |= again;
-	if (source == EXEUNT_SOURCE_PROCEVENTS)
-		x->loop.events += (unsigned int)r;
-	return r;
-}
-
-/*
- * The leading sources first, and the proc connector behind them: what it tells of a process was queued before its end was,
- * so that it is known when the end is put out.
- */
-static int drain(struct exeunt *x, bool woken, bool *more)
-{
-	static const enum exeunt_source order[] = { EXEUNT_SOURCE_TASKSTATS, EXEUNT_SOURCE_PACCT,
-						    EXEUNT_SOURCE_AUDIT, EXEUNT_SOURCE_PROCEVENTS };
-	int total = 0;
-
-	*more = false;
-	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
-		int r = drain_one(x, order[i], woken, more);
-
-		if (r < 0)
-			return r;
-		/* its own events come and go with each fork; the naps are for ends */
-		if (order[i] != EXEUNT_SOURCE_PROCEVENTS)
-			total += r;
-	}
-	return total;
-}
-
 static bool is_alive(int32_t tgid)
 {
 	return !kill(tgid, 0) || errno != ESRCH;
-}
-
-static int check(struct exeunt *x)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(x->sources) && r >= 0; i++)
-		if (x->sources[i])
-			r = x->sources[i]->ops->check(x->sources[i], engine_frame, x);
-	join_checked(x->joiner, x->intake.mono_ns);
-	intake_settle(&x->intake);
-	return r;
 }
 
 /*
@@ -227,23 +180,45 @@ static void sweep(struct exeunt *x, int64_t now)
 {
 	struct frame f = { .mono_ns = now, .since_ns = now, .real_ns = real_now() };
 
-	if (x->intake.lost_since_sweep)
-		x->intake.lost_since_sweep = join_sweep(x->joiner, is_alive, &f);
+	if (!x->intake.lost_since_sweep && now < x->loop.sweep_at_ns)
+		return;
+	x->intake.lost_since_sweep = join_sweep(x->joiner, is_alive, &f);
+	x->loop.sweep_at_ns = now + SWEEP_NS;
+}
+
+/* Something waits for a later look, though nothing more may come that wakes us. */
+static bool is_unsettled(const struct exeunt *x)
+{
+	struct exeunt_balance b;
+
+	exeunt_balance(x, &b);
+	return x->intake.lost_since_sweep || b.pending || !intake_is_settled(&x->intake);
+}
+
+static int look_around(struct exeunt *x, int64_t now)
+{
+	int r = check_sources(x);
+
+	if (r < 0)
+		return r;
+	if (ledger_balance(x->ledger)->lost)
+		sweep(x, now);
+	judge_audit(x, now);
+	tick_context(x, now);
+	x->loop.check_at_ns = is_unsettled(x) ? now + CHECK_NS : 0;
+	return 0;
 }
 
 static int do_timed(struct exeunt *x, int64_t now, bool more)
 {
 	struct engine_loop *l = &x->loop;
 
-	if (l->check_at_ns && now >= l->check_at_ns && !more) {
-		int r = check(x);
+	/* best when the queues were read empty; but who cannot keep up shall learn of it */
+	if (l->check_at_ns && now >= l->check_at_ns + (more ? OVERDUE_NS : 0)) {
+		int r = look_around(x, now);
 
 		if (r < 0)
 			return r;
-		sweep(x, now);
-		judge_audit(x, now);
-		tick_context(x, now);
-		l->check_at_ns = x->intake.lost_since_sweep ? now + CHECK_NS : 0;
 	}
 	if (l->status_at_ns && now >= l->status_at_ns) {
 		l->status_at_ns = now + x->options.status_seconds * NS_PER_SEC;
@@ -304,14 +279,14 @@ int loop_dispatch(struct exeunt *x)
 	if (r < 0)
 		return r;
 	if (l->sleeping && w.proc_connector && !w.timer) {
-		r = drain_one(x, EXEUNT_SOURCE_PROCEVENTS, true, &more);
+		r = drain_source(x, EXEUNT_SOURCE_PROCEVENTS, true, &more);
 		return MIN(r, 0);
 	}
-	/* first of all what cannot wait, and again behind the ends, see drain() */
-	r = w.proc_connector ? drain_one(x, EXEUNT_SOURCE_PROCEVENTS, !l->sleeping, &more) : 0;
+	/* first of all what cannot wait, and again behind the ends, see drain.c */
+	r = w.proc_connector ? drain_source(x, EXEUNT_SOURCE_PROCEVENTS, !l->sleeping, &more) : 0;
 	if (r < 0)
 		return r;
-	total = drain(x, (w.sources || w.proc_connector) && !l->sleeping, &more);
+	total = drain_sources(x, (w.sources || w.proc_connector) && !l->sleeping, &more);
 	if (total < 0)
 		return total;
 	now = mono_now();
@@ -324,20 +299,4 @@ int loop_dispatch(struct exeunt *x)
 		return r;
 	set_timer(l, more ? now + 1 : next_time(x, now));
 	return 0;
-}
-
-int loop_drain_all(struct exeunt *x)
-{
-	bool more;
-	int r;
-
-	do {
-		r = drain(x, false, &more);
-		if (r < 0)
-			return r;
-	} while (more);
-	for (size_t i = 0; i < ARRAY_SIZE(x->sources); i++)
-		if (x->sources[i] && x->sources[i]->ops->finish)
-			x->sources[i]->ops->finish(x->sources[i], engine_frame, x);
-	return check(x);
 }

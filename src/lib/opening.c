@@ -19,7 +19,7 @@ static const struct source_ops *const all_sources[] = {
 /* So long after its window a loss waits for what other sources bring. */
 #define HOLD_NS (2 * NS_PER_SEC)
 
-static void tell_messages(struct exeunt *x, struct source *s)
+void engine_tell_messages(struct exeunt *x, struct source *s)
 {
 	const char *text;
 	int level;
@@ -57,7 +57,7 @@ static int open_source(struct exeunt *x, const struct source_ops *ops,
 	if (r < 0 && must_work(x, ops->id))
 		return engine_fail(x, -EPERM, "%s", status->reason ? status->reason : strerror(-r));
 	if (x->sources[ops->id])
-		tell_messages(x, x->sources[ops->id]);
+		engine_tell_messages(x, x->sources[ops->id]);
 	return x->sources[ops->id] != NULL;
 }
 
@@ -115,10 +115,10 @@ void engine_update_sources(struct exeunt *x)
 }
 
 /* Who is who is of no use without an end, and audit tells of ends only under a rule. */
-static bool tells_of_ends(const struct exeunt *x)
+bool engine_tells_of_ends(const struct exeunt *x)
 {
-	return x->sources[EXEUNT_SOURCE_TASKSTATS] || x->sources[EXEUNT_SOURCE_PACCT] ||
-	       (x->sources[EXEUNT_SOURCE_AUDIT] && is_named(x, EXEUNT_SOURCE_AUDIT));
+	return source_in_use(x, EXEUNT_SOURCE_TASKSTATS) || source_in_use(x, EXEUNT_SOURCE_PACCT) ||
+	       (source_in_use(x, EXEUNT_SOURCE_AUDIT) && is_named(x, EXEUNT_SOURCE_AUDIT));
 }
 
 static int nothing_works(struct exeunt *x)
@@ -154,7 +154,7 @@ int exeunt_open(struct exeunt *x)
 			r = open_source(x, all_sources[i], &options);
 	if (r < 0)
 		return r;
-	if (!tells_of_ends(x))
+	if (!engine_tells_of_ends(x))
 		return nothing_works(x);
 	if (x->sources[EXEUNT_SOURCE_AUDIT] && options.audit_mode == AUDIT_MODE_STDIN)
 		loop_nap_short(x);
