@@ -89,18 +89,9 @@ static void keep_frame(struct intake *in, const struct frame *f)
 	in->frame = &in->last;
 }
 
-static int take_frame(struct intake *in, const struct frame *f)
+static int take_other(struct intake *in, const struct frame *f)
 {
-	in->mono_ns = f->mono_ns;
-	in->real_ns = f->real_ns;
-	if (f->kind == FRAME_SELFTEST) {
-		if (f->len >= 4)
-			intake_expect_own(in, (int32_t)load_u32(f->data));
-		return 0;
-	}
 	switch (f->source) {
-	case EXEUNT_SOURCE_TASKSTATS:
-		return intake_taskstats(in, f);
 	case EXEUNT_SOURCE_PACCT:
 		keep_frame(in, f);
 		return intake_pacct(in, f);
@@ -116,23 +107,34 @@ static int take_frame(struct intake *in, const struct frame *f)
 }
 
 /* A capture may say anything; see FRAME_TIME_MOST. */
-static int take_odd_times(struct intake *in, const struct frame *f)
+static void cut_times(struct frame *f)
 {
-	struct frame cut = *f;
-
-	cut.mono_ns = frame_time(f->mono_ns);
-	cut.since_ns = MIN(frame_time(f->since_ns), cut.mono_ns);
-	cut.real_ns = frame_time(f->real_ns);
-	return take_frame(in, &cut);
+	f->mono_ns = frame_time(f->mono_ns);
+	f->since_ns = MIN(frame_time(f->since_ns), f->mono_ns);
+	f->real_ns = frame_time(f->real_ns);
 }
 
 int intake_frame(struct intake *in, const struct frame *f)
 {
+	struct frame cut;
+
 	if (unlikely((uint64_t)f->mono_ns > (uint64_t)FRAME_TIME_MOST ||
 		     (uint64_t)f->since_ns > (uint64_t)f->mono_ns ||
-		     (uint64_t)f->real_ns > (uint64_t)FRAME_TIME_MOST))
-		return take_odd_times(in, f);
-	return take_frame(in, f);
+		     (uint64_t)f->real_ns > (uint64_t)FRAME_TIME_MOST)) {
+		cut = *f;
+		cut_times(&cut);
+		f = &cut;
+	}
+	in->mono_ns = f->mono_ns;
+	in->real_ns = f->real_ns;
+	if (unlikely(f->kind == FRAME_SELFTEST)) {
+		if (f->len >= 4)
+			intake_expect_own(in, (int32_t)load_u32(f->data));
+		return 0;
+	}
+	if (likely(f->source == EXEUNT_SOURCE_TASKSTATS))
+		return intake_taskstats(in, f);
+	return take_other(in, f);
 }
 
 void intake_settle(struct intake *in)

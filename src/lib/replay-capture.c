@@ -100,10 +100,10 @@ static int take_frame(struct exeunt *x, const struct frame *f)
 {
 	struct exeunt_source_status *st;
 
-	if (f->source >= ARRAY_SIZE(x->status))
+	if (unlikely(f->source >= ARRAY_SIZE(x->status)))
 		return intake_frame(&x->intake, f); /* it counts what nobody knows */
 	st = &x->status[f->source];
-	if (f->kind == FRAME_DATA) {
+	if (likely(f->kind == FRAME_DATA)) {
 		st->messages++;
 		st->bytes += f->len;
 	} else if (f->kind == FRAME_LOST && f->len >= 8) {
@@ -129,8 +129,6 @@ static void tell_damage(struct exeunt *x, const struct input *in, struct damage 
 		.window_end_ns = x->intake.real_ns,
 	};
 
-	if (!d->bytes)
-		return;
 	engine_message(x, 4, "'%s': %llu bytes at offset %llu are damaged or cut off",
 		       input_name(in), (unsigned long long)d->bytes, (unsigned long long)d->offset);
 	ledger_lose(x->ledger, &loss);
@@ -174,12 +172,14 @@ static int replay_frames(struct exeunt *x, struct input *in, struct rest *rest)
 			damage.bytes += used;
 			r = 0;
 		} else {
-			tell_damage(x, in, &damage);
+			if (unlikely(damage.bytes))
+				tell_damage(x, in, &damage);
 			r = take_frame(x, &f);
 		}
 		skip(rest, used);
 	}
-	tell_damage(x, in, &damage);
+	if (damage.bytes)
+		tell_damage(x, in, &damage);
 	return r;
 }
 
