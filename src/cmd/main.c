@@ -16,6 +16,7 @@ static const struct command {
 	{ "plugin", cmd_plugin,
 	  "run by auditd: its records, joined with the kernel's other sources" },
 	{ "replay", cmd_replay, "the same from files: captures, accounting files, audit logs" },
+	{ "report", cmd_report, "what files tell of, counted and summed by name, user ..." },
 	{ "capture", cmd_capture,
 	  "write what the kernel says to a file, for replay and bug reports" },
 	{ "check", cmd_check, "what can be collected on this host, what not, and what mends it" },

@@ -29,6 +29,10 @@ enum {
 	OPT_FORCE,
 	OPT_NO_ARGS,
 	OPT_REDACT,
+	OPT_BY,
+	OPT_SORT,
+	OPT_TOP,
+	OPT_INTERVAL,
 };
 
 static const struct row {
@@ -72,15 +76,31 @@ static const struct row {
 	  { "user", required_argument, NULL, OPT_USER },
 	  "USER",
 	  "become this user once everything is open" },
-	{ OPTIONS_JSON,
+	{ OPTIONS_REPORT,
+	  { "by", required_argument, NULL, OPT_BY },
+	  "FIELDS",
+	  "group by these, with commas between (default: comm)" },
+	{ OPTIONS_REPORT,
+	  { "sort", required_argument, NULL, OPT_SORT },
+	  "WHAT",
+	  "the most first: cpu (default), exits, elapsed, failed; or by name" },
+	{ OPTIONS_REPORT,
+	  { "top", required_argument, NULL, OPT_TOP },
+	  "N",
+	  "the first N, and all others in one row" },
+	{ OPTIONS_REPORT,
+	  { "interval", required_argument, NULL, OPT_INTERVAL },
+	  "TIME",
+	  "rows for each interval of the time of the exit: 15m, 1h, 1d" },
+	{ OPTIONS_JSON | OPTIONS_REPORT,
 	  { "json", no_argument, NULL, OPT_JSON },
 	  NULL,
 	  "JSON Lines, see exeunt-record(5)" },
-	{ OPTIONS_RECORDS,
+	{ OPTIONS_RECORDS | OPTIONS_REPORT,
 	  { "output", required_argument, NULL, 'o' },
 	  "FILE",
 	  "write there, not to standard output" },
-	{ OPTIONS_RECORDS,
+	{ OPTIONS_RECORDS | OPTIONS_REPORT,
 	  { "filter", required_argument, NULL, 'f' },
 	  "EXPR",
 	  "only these, such as 'exit.code != 0 and comm ~ \"^ssh\"'" },
@@ -96,11 +116,14 @@ static const struct row {
 	  { "duration", required_argument, NULL, OPT_DURATION },
 	  "TIME",
 	  "end after this time: 10, 1.5, 2m, 1h" },
-	{ OPTIONS_RECORDS,
+	{ OPTIONS_RECORDS | OPTIONS_REPORT,
 	  { "numeric", no_argument, NULL, 'n' },
 	  NULL,
 	  "numbers for users and groups" },
-	{ OPTIONS_PEOPLE, { "utc", no_argument, NULL, OPT_UTC }, NULL, "times in UTC, not local" },
+	{ OPTIONS_PEOPLE | OPTIONS_REPORT,
+	  { "utc", no_argument, NULL, OPT_UTC },
+	  NULL,
+	  "times in UTC, not local" },
 	{ OPTIONS_PEOPLE,
 	  { "color", required_argument, NULL, OPT_COLOR },
 	  "WHEN",
@@ -113,7 +136,7 @@ static const struct row {
 	  { "status", required_argument, NULL, OPT_STATUS },
 	  "TIME",
 	  "a status record that often (default: 60 with --json; 0: never)" },
-	{ OPTIONS_RECORDS,
+	{ OPTIONS_RECORDS | OPTIONS_REPORT,
 	  { "buffer", required_argument, NULL, OPT_BUFFER },
 	  "BYTES",
 	  "keep so much for a slow reader, then drop and tell (default: 8M)" },
@@ -188,6 +211,29 @@ static int take_value(struct options *o, int opt, const char *arg, const char **
 	}
 }
 
+static int take_for_report(struct options *o, int opt, const char *arg, const char **expected)
+{
+	static const int64_t most_ns = 366 * 86400 * NS_PER_SEC;
+	int r;
+
+	switch (opt) {
+	case OPT_BY:
+		o->by = arg;
+		return 0;
+	case OPT_SORT:
+		o->sort = arg;
+		return 0;
+	case OPT_TOP:
+		*expected = "a whole number above 0";
+		return value_count(arg, &o->top);
+	default:
+		*expected = "a time such as 90, 15m or 1h, from a second to 366 days";
+		r = value_time(arg, &o->interval_ns);
+		return r < 0 || o->interval_ns < NS_PER_SEC || o->interval_ns > most_ns ? -EINVAL
+											: 0;
+	}
+}
+
 static int take(struct options *o, int opt, char *arg, const char **expected)
 {
 	switch (opt) {
@@ -206,6 +252,11 @@ static int take(struct options *o, int opt, char *arg, const char **expected)
 	case OPT_USER:
 		o->user = arg;
 		return 0;
+	case OPT_BY:
+	case OPT_SORT:
+	case OPT_TOP:
+	case OPT_INTERVAL:
+		return take_for_report(o, opt, arg, expected);
 	case OPT_PACCT_STATE:
 		o->pacct_state = arg;
 		return 0;

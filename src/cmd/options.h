@@ -12,6 +12,8 @@ enum option_group {
 	OPTIONS_JSON = 4,
 	OPTIONS_BY_HAND = 8, /* what auditd would decide: --audit, --duration */
 	OPTIONS_PEOPLE = 16, /* for who looks at the output: --count, --color ... */
+	OPTIONS_REPORT =
+		32, /* what report takes: --by, --sort, --top, --interval, and some of the others */
 	OPTIONS_LISTEN = OPTIONS_SOURCES | OPTIONS_BY_HAND,
 	OPTIONS_SHOW = OPTIONS_RECORDS | OPTIONS_JSON | OPTIONS_PEOPLE,
 };
@@ -31,10 +33,13 @@ struct options {
 	uint32_t needed;  /* mask: these too, and they have to work */
 	uint32_t receive_buffer;
 	uint32_t status_seconds;
-	uint64_t count;	     /* 0: no limit */
-	int64_t duration_ns; /* 0: no limit */
-	uint64_t buffer;     /* bytes; 0: default */
-	int first_operand;   /* index in argv */
+	uint64_t count;	       /* 0: no limit */
+	int64_t duration_ns;   /* 0: no limit */
+	uint64_t buffer;       /* bytes; 0: default */
+	const char *by, *sort; /* NULL: not given */
+	uint64_t top;	       /* 0: all */
+	int64_t interval_ns;   /* 0: none */
+	int first_operand;     /* index in argv */
 };
 
 /*

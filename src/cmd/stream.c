@@ -89,8 +89,8 @@ static bool want_color(const struct stream *s)
 	return s->terminal && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
 }
 
-/* 0 for a file or a pipe: nothing is cut there. COLUMNS counts where people set it, as it does for ps(1). */
-static int width(const struct stream *s)
+/* COLUMNS counts where people set it, as it does for ps(1). */
+int stream_width(const struct stream *s)
 {
 	const char *columns = getenv("COLUMNS");
 	struct winsize size;
@@ -105,7 +105,7 @@ static int width(const struct stream *s)
 
 static int make_text(struct stream *s)
 {
-	struct text_options o = { .width = width(s),
+	struct text_options o = { .width = stream_width(s),
 				  .color = want_color(s),
 				  .utc = s->options->utc };
 	struct text *text;

@@ -59,6 +59,9 @@ int stream_stop(struct stream *s);
 /* The last bytes, waiting a little for a slow reader; returns an exit status. */
 int stream_finish(struct stream *s);
 
+/* Columns of a line; 0 for a file or a pipe: nothing is cut there. */
+int stream_width(const struct stream *s);
+
 /* The terminal's size may have changed. */
 void stream_resize(struct stream *s);
 

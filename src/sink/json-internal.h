@@ -64,6 +64,13 @@ struct json {
 /* json-plan.c: the plan for this record's type and fields; NULL without memory. */
 struct plan *json_plan(struct json *j, const struct exeunt_record *r);
 
+/* Closes the objects of the path before ("" if none) that this one is not in, opens its own, and writes its key; closes all. */
+char *json_key(char *p, const char *before, const char *path);
+char *json_close(char *p, const char *before);
+
+/* json.c: a value of one of the kinds that come once in a line, if at all, without quotes. */
+char *json_rare(struct json *j, const struct step *s, const struct exeunt_record *r, char *p);
+
 /* json-string.c */
 
 /* What is between the quotes; *invalid becomes true if a byte was no UTF-8. Stores up to 8 bytes behind the end. */

@@ -91,24 +91,29 @@ static size_t common_objects(const char *a, const char *b)
 	return common;
 }
 
-/* From the field before to the key of this one: closes objects, opens others. */
-static void add_key(struct builder *b, const char *path)
+char *json_key(char *p, const char *before, const char *path)
 {
-	size_t common = common_objects(b->path, path);
+	size_t common = common_objects(before, path);
 	const char *key = path + common;
 
-	for (unsigned int n = count_dots(b->path + common); n > 0; n--)
-		*b->p++ = '}';
-	*b->p++ = ',';
+	for (unsigned int n = count_dots(before + common); n > 0; n--)
+		*p++ = '}';
+	*p++ = ',';
 	for (const char *dot; (dot = strchr(key, '.')); key = dot + 1) {
-		*b->p++ = '"';
-		b->p = fmt_mem(b->p, key, (size_t)(dot - key));
-		b->p = FMT_LIT(b->p, "\":{");
+		*p++ = '"';
+		p = fmt_mem(p, key, (size_t)(dot - key));
+		p = FMT_LIT(p, "\":{");
 	}
-	*b->p++ = '"';
-	b->p = fmt_str(b->p, key);
-	b->p = FMT_LIT(b->p, "\":");
-	b->path = path;
+	*p++ = '"';
+	p = fmt_str(p, key);
+	return FMT_LIT(p, "\":");
+}
+
+char *json_close(char *p, const char *before)
+{
+	for (unsigned int n = count_dots(before); n > 0; n--)
+		*p++ = '}';
+	return p;
 }
 
 static void add_header(struct builder *b, const struct json *j)
@@ -127,7 +132,8 @@ static void add_field(struct builder *b, const struct json *j, unsigned int i)
 	const struct field_info *f = &field_table[i];
 	uint8_t extra = (uint8_t)i;
 
-	add_key(b, f->path);
+	b->p = json_key(b->p, b->path, f->path);
+	b->path = f->path;
 	if (is_quoted(f->kind))
 		*b->p++ = '"';
 	if (f->kind == FIELD_ENTITY) {
@@ -156,8 +162,7 @@ static void build(struct builder *b, const struct json *j)
 		if (has(b->plan, i))
 			add_field(b, j, i);
 	}
-	for (unsigned int n = count_dots(b->path); n > 0; n--)
-		*b->p++ = '}';
+	b->p = json_close(b->p, b->path);
 	add_step(b, STEP_END, 0, 0);
 	b->plan->bound += (uint32_t)(b->p - b->literals) + FMT_TIME_LEN + FMT_U64_MAX +
 			  JSON_SIBLING_MAX + FMT_SLACK;

@@ -17,7 +17,8 @@
 #include "base/util.h"
 #include "record/fields.h"
 #include "record/filter.h"
-#include "sink/json.h"
+#include "record/tally.h"
+#include "sink/json-report.h"
 
 #define PATHS_MAX 512
 #define PATH_SIZE 96
@@ -109,6 +110,49 @@ static void add_line(struct paths *paths, const struct exeunt_record *r)
 	walk(line, "", paths);
 }
 
+static void add_row(struct paths *paths, struct tally *t, const struct tally_row *row)
+{
+	static char line[LINE_SIZE];
+	const char *text;
+	struct json *j;
+	ssize_t n;
+
+	assert_int_equal(json_new(&j, NULL, NULL), 0);
+	n = json_report_format(j, t, row, &text);
+	assert_true(n > 0 && n < LINE_SIZE);
+	memcpy(line, text, (size_t)n);
+	line[n] = '\0';
+	json_free(j);
+	walk(line, "", paths);
+}
+
+/* The row of a group of which one exit told everything and one nothing, and a row of others. */
+static void add_report(struct paths *paths)
+{
+	const struct tally_options o = { .fields = { EXEUNT_F_PID },
+					 .n_fields = 1,
+					 .interval_ns = 1 };
+	struct exeunt_record all = { .type = EXEUNT_TYPE_EXIT },
+			     nothing = { .type = EXEUNT_TYPE_EXIT };
+	struct tally_row others = { .groups = 2 };
+	struct tally_rows rows;
+	struct tally *t;
+
+	for (int i = 0; i < EXEUNT_F_COUNT; i++)
+		field_set(&all, i);
+	field_set(&nothing, EXEUNT_F_PID);
+	field_set(&nothing, EXEUNT_F_EXIT_TIME);
+	assert_int_equal(tally_new(&t, &o), 0);
+	tally_take(t, &all, true);
+	tally_take(t, &nothing, true);
+	assert_int_equal(tally_rows(t, TALLY_BY_CPU, 0, &rows), 0);
+	assert_int_equal(rows.n, 1);
+	add_row(paths, t, &rows.rows[0]);
+	others.sums = &rows.total;
+	add_row(paths, t, &others);
+	tally_free(t);
+}
+
 /* One record of each shape, with all that can be in it. */
 static void add_all_lines(struct paths *paths)
 {
@@ -138,6 +182,7 @@ static void add_all_lines(struct paths *paths)
 	add_line(paths, &r);
 	r = (struct exeunt_record){ .type = EXEUNT_TYPE_STOP, .status = &status };
 	add_line(paths, &r);
+	add_report(paths);
 }
 
 /* The entries of the page: ".It Va PATH", with KIND for each kind of delay. */
