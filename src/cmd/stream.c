@@ -164,7 +164,9 @@ static bool is_about_process(const struct exeunt_record *r)
 
 static int write_json(struct stream *s, const struct exeunt_record *r)
 {
-	/* not before: the name of a replayed host comes from the file */
+	/* the name of a replayed host comes from the file, and the next file may be of another one */
+	if (r->type == EXEUNT_TYPE_START)
+		json_free(TAKE(s->json));
 	if (!s->json && json_new(&s->json, exeunt_host_name(s->x), exeunt_boot_id(s->x)) < 0)
 		return -ENOMEM;
 	return json_write(s->json, r, s->output);

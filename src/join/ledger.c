@@ -233,6 +233,15 @@ int ledger_sequence(struct ledger *l, int cpu, uint32_t seq)
 	return 0;
 }
 
+void ledger_restart(struct ledger *l)
+{
+	if (l->n_sequences)
+		memset(l->sequences, 0, (size_t)l->n_sequences * sizeof(*l->sequences));
+	l->missing = l->missing_before = 0;
+	l->checked_real_ns = 0;
+	ledger_release(l, INT64_MAX);
+}
+
 void ledger_explain(struct ledger *l, uint64_t count)
 {
 	l->missing -= (int64_t)count;

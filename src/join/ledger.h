@@ -28,6 +28,9 @@ void ledger_lose(struct ledger *l, const struct exeunt_loss *loss);
 /* Notes the sequence number of a taskstats message of this CPU. Errors: -ENOMEM. */
 int ledger_sequence(struct ledger *l, int cpu, uint32_t seq);
 
+/* The numbers that come now are of another boot. What is in doubt is given up: call ledger_check() twice before. */
+void ledger_restart(struct ledger *l);
+
 /* A kernel's overflow counter told of `count`: that much of the gaps is explained. */
 void ledger_explain(struct ledger *l, uint64_t count);
 

@@ -33,7 +33,9 @@ struct engine_loop {
 
 struct exeunt {
 	struct exeunt_options options;
-	struct capture_info info; /* of this host, or of the capture replayed */
+	struct capture_info info;      /* of this host, or of the capture replayed */
+	struct capture_info home;      /* of this host */
+	struct capture_info announced; /* as the last start record told */
 	struct exeunt_source_status
 		status[EXEUNT_SOURCE_COUNT - 1]; /* by enum exeunt_source; OUTPUT has none */
 	struct source *sources[EXEUNT_SOURCE_COUNT - 1];

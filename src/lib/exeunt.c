@@ -140,7 +140,8 @@ static int init(struct exeunt *x)
 	struct join_options join = { .emit = engine_emit, .userdata = x };
 	int r;
 
-	read_host(&x->info);
+	read_host(&x->home);
+	x->info = x->home;
 	for (size_t i = 0; i < ARRAY_SIZE(x->status); i++)
 		x->status[i].source = (enum exeunt_source)i;
 	r = loop_init(x);

@@ -10,7 +10,7 @@
 /* Names of users and groups are those of the host that the file is from; elsewhere they would be wrong. */
 static int take_info(struct exeunt *x, const struct capture_info *info)
 {
-	bool same_boot = !strcmp(info->boot_id, x->info.boot_id);
+	bool same_boot = !strcmp(info->boot_id, x->announced.boot_id);
 	int r = replay_context(x, false, same_boot);
 
 	if (strcmp(info->host, x->info.host)) {

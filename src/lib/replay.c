@@ -5,6 +5,8 @@
  */
 #include "lib/replay.h"
 
+#include <sys/stat.h>
+
 #include "base/util.h"
 
 /* What files exeunt knows; a new kind is a line here. */
@@ -20,10 +22,14 @@ void replay_start(struct exeunt *x, int64_t started_ns, uint32_t sources)
 			x->status[s].state = EXEUNT_STATE_OPEN;
 	join_flush(x->joiner); /* of a file before, whose sources may have been others */
 	join_set_sources(x->joiner, sources, sources & EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_PACCT));
-	if (x->started)
+	if (x->started && !strcmp(x->info.host, x->announced.host) &&
+	    !strcmp(x->info.boot_id, x->announced.boot_id))
 		return;
+	if (!x->started)
+		x->started_ns = started_ns;
 	x->started = true;
-	x->started_ns = x->intake.real_ns = started_ns;
+	x->announced = x->info;
+	x->intake.real_ns = started_ns;
 	engine_emit_status(x, EXEUNT_TYPE_START);
 }
 
@@ -112,6 +118,14 @@ static int by_time(const void *a, const void *b)
 	return x->place < y->place ? -1 : 1;
 }
 
+/* What was read of a pipe is gone. */
+static bool can_be_opened_again(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") && !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
 /* Reads the beginnings, and closes again what waits for its turn: there may be more files than descriptors. */
 static int look_at(struct exeunt *x, struct file *files, const char *const *paths, size_t n)
 {
@@ -128,23 +142,46 @@ static int look_at(struct exeunt *x, struct file *files, const char *const *path
 			failed = failed ? failed : r;
 			f->format = NULL;
 		}
-		/* standard input cannot be opened again */
-		if (!f->format || (n > 1 && strcmp(f->path, "-")))
+		if (!f->format || (n > 1 && can_be_opened_again(f->path)))
 			input_close(TAKE(f->in));
 	}
 	return failed;
 }
 
+/* A file that does not say where it is from is taken to be of this host, whatever the one before was of. */
+static int begin_file(struct exeunt *x)
+{
+	x->info = x->home;
+	x->intake.delay_accounting = x->home.delay_accounting;
+	if (x->users || x->options.numeric)
+		return 0;
+	return users_new(&x->users) < 0 ? engine_fail(x, -ENOMEM, "not enough memory to replay")
+					: 0;
+}
+
+/* The next one has its own clock, message numbers and test children. */
+static void end_file(struct exeunt *x)
+{
+	intake_end(&x->intake);
+	join_flush(x->joiner);
+	/* twice: a gap counts when two looks agree */
+	intake_settle(&x->intake);
+	intake_settle(&x->intake);
+	ledger_restart(x->ledger);
+	x->intake.n_own = 0;
+}
+
 static int replay_one(struct exeunt *x, struct file *f)
 {
-	int r = 0;
+	int r = begin_file(x);
 
-	if (!f->in)
+	if (r >= 0 && !f->in)
 		r = open_file(x, f);
 	if (r >= 0)
 		r = f->format->replay(x, f->in);
 	if (r < 0)
 		engine_message(x, 3, "%s", x->error);
+	end_file(x);
 	input_close(TAKE(f->in));
 	return r;
 }
