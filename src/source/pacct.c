@@ -224,6 +224,9 @@ static int give_back(struct pacct_source *s, struct pacct_out *out)
 {
 	int r = s->health.off ? !s->health.down : pacct_health_probe(s, out);
 
+	/* Paused is not gone: it would go on when there is room, and nobody would read it. */
+	if (!r && pacct_lacks_room(pacct_follow_fd(s->follow)))
+		r = 1;
 	if (r <= 0) {
 		pacct_say(s, 4, "pacct: accounting is no longer ours, and is left as it is");
 		s->own->on = false;

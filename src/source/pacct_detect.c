@@ -34,7 +34,8 @@ struct place {
 	const char *path;
 	char dir[PATH_MAX];
 	const char *name;
-	bool pair; /* the files beside it are no older ones of the same name */
+	bool pair;  /* the files beside it are no older ones of the same name */
+	bool named; /* by the user */
 	struct pacct_scan scan;
 };
 
@@ -110,12 +111,20 @@ static bool got_record(const struct pacct_file *f, pid_t pid)
 	return false;
 }
 
+/* Some usual places lie where anybody can put a file with a record of any pid. */
+static bool is_trusted(const struct place *p, const struct pacct_file *f)
+{
+	struct stat st;
+
+	return p->named || (!fstat(f->fd, &st) && st.st_uid == 0 && !(st.st_mode & S_IWOTH));
+}
+
 static bool take_place(struct pacct_where *w, const struct place *p, pid_t pid)
 {
 	for (unsigned int i = 0; i < p->scan.n; i++) {
 		const struct pacct_candidate *c = &p->scan.all[i];
 
-		if (!got_record(c->file, pid))
+		if (!is_trusted(p, c->file) || !got_record(c->file, pid))
 			continue;
 		if ((size_t)snprintf(w->path, sizeof(w->path), "%s/%s", p->dir, c->name) >=
 		    sizeof(w->path))
@@ -140,8 +149,10 @@ static int look_at_places(struct pacct_where *w, const char *first, const char *
 
 	if (!places)
 		return -ENOMEM;
-	if (first)
+	if (first) {
+		places[n].named = true;
 		place_open(&places[n++], first, prefix);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(usual_places); i++)
 		place_open(&places[n++], usual_places[i].path, usual_places[i].prefix);
 	pid = pacct_end_child();

@@ -2,13 +2,13 @@
 /*
  * pacctdump: the source of accounting records by itself, with its decoder, for the live tests.
  *
- *	pacctdump MODE [--state FILE] [--dir DIR] [--bound BYTES] [--force] [--keep]
+ *	pacctdump MODE [--state FILE] [--dir DIR] [--bound BYTES] [--force] [--keep | --privileged]
  *
  * Prints one JSON object a line: {"open":R,...} with the status; {"pid":N,"comm":"..."} for each record (phantom and
  * selftest ones too, marked); {"file":OFFSET}, {"lost":SECONDS} with the length of the window, {"message":"..."},
  * {"state":N,...} when that changed. A line on standard input is a note: everything is drained, and the position saved
  * with the note; answered by {"saved":R}. At the end of input the source is finished, drained, saved and freed.
- * --keep: gives up all capabilities but those that the source says it needs; without it, none.
+ * It gives up all capabilities. --keep: but those that the source says it needs; --privileged: none.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -187,14 +187,16 @@ static int run(void)
 
 int main(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "state", required_argument, NULL, 's' }, { "dir", required_argument, NULL, 'd' },
-		{ "bound", required_argument, NULL, 'b' }, { "force", no_argument, NULL, 'f' },
-		{ "keep", no_argument, NULL, 'k' },	   { NULL, 0, NULL, 0 }
-	};
+	static const struct option longs[] = { { "state", required_argument, NULL, 's' },
+					       { "dir", required_argument, NULL, 'd' },
+					       { "bound", required_argument, NULL, 'b' },
+					       { "force", no_argument, NULL, 'f' },
+					       { "keep", no_argument, NULL, 'k' },
+					       { "privileged", no_argument, NULL, 'p' },
+					       { NULL, 0, NULL, 0 } };
 	static char text[512];
 	struct source_options o = { .text = text, .text_size = sizeof(text) };
-	bool keep = false;
+	bool keep = false, privileged = false;
 	char error[256];
 	int c, r;
 
@@ -215,6 +217,9 @@ int main(int argc, char **argv)
 		case 'k':
 			keep = true;
 			break;
+		case 'p':
+			privileged = true;
+			break;
 		default:
 			return 2;
 		}
@@ -225,7 +230,8 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	if (r < 0)
 		return 1;
-	if (privileges_drop(NULL, keep ? source->keep_capabilities : 0, error, sizeof(error)) < 0)
+	if (!privileged &&
+	    privileges_drop(NULL, keep ? source->keep_capabilities : 0, error, sizeof(error)) < 0)
 		return 1;
 	print_messages();
 	r = run();

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Accounting for the live tests: acct(2) itself, and the source of its records by itself (pacctdump)."""
+import contextlib
 import ctypes
 import json
 import os
@@ -205,3 +206,28 @@ class Place:
         with open(self.path(name), "wb"):
             pass
         return self.path(name)
+
+
+def fill(place):
+    """Leaves no room on its file system."""
+    filler = os.open(place.path("filler"), os.O_WRONLY | os.O_CREAT)
+    try:
+        while True:
+            os.write(filler, bytes(4096))
+    except OSError:
+        os.close(filler)
+
+
+@contextlib.contextmanager
+def room_asked():
+    """Accounting asks each second whether there is room, as long as this lasts."""
+    path = "/proc/sys/kernel/acct"
+    with open(path, encoding="ascii") as f:
+        before = f.read()
+    try:
+        with open(path, "w", encoding="ascii") as f:
+            f.write("4 2 1")
+        yield
+    finally:
+        with open(path, "w", encoding="ascii") as f:
+            f.write(before)
