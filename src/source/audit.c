@@ -78,7 +78,7 @@ int audit_open_multicast(struct audit_source *s, uint32_t receive_buffer)
 static int open_netlink(struct audit_source *s, const struct source_options *o)
 {
 	uint32_t bytes = o->receive_buffer ? o->receive_buffer : netlink_choose_buffer(1);
-	int r = netlink_batch_init(&s->batch, BATCH, STRIDE);
+	int r = netlink_batch_init(&s->batch, BATCH, STRIDE, false);
 
 	if (r < 0)
 		return r;

@@ -48,23 +48,23 @@ bool netlink_is_elsewhere(void)
 	       errno == ECONNREFUSED;
 }
 
-int netlink_batch_init(struct netlink_batch *b, unsigned int n, size_t stride)
+int netlink_batch_init(struct netlink_batch *b, unsigned int n, size_t stride, bool connected)
 {
 	b->n = n;
 	b->stride = stride;
 	b->msgs = calloc(n, sizeof(*b->msgs));
 	b->iov = calloc(n, sizeof(*b->iov));
-	b->senders = calloc(n, sizeof(*b->senders));
+	b->senders = connected ? NULL : calloc(n, sizeof(*b->senders));
 	b->buffers = malloc(n * stride);
-	if (!b->msgs || !b->iov || !b->senders || !b->buffers)
+	if (!b->msgs || !b->iov || !b->buffers || (!b->senders && !connected))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < n; i++) {
 		b->iov[i] = (struct iovec){ b->buffers + i * stride, stride };
 		b->msgs[i].msg_hdr = (struct msghdr){
 			.msg_iov = &b->iov[i],
 			.msg_iovlen = 1,
-			.msg_name = &b->senders[i],
-			.msg_namelen = sizeof(b->senders[i]),
+			.msg_name = connected ? NULL : &b->senders[i],
+			.msg_namelen = connected ? 0 : sizeof(b->senders[i]),
 		};
 	}
 	return 0;
@@ -122,6 +122,13 @@ int netlink_open(int protocol, uint32_t groups)
 	return opened;
 }
 
+int netlink_connect(int fd)
+{
+	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+
+	return connect(fd, (struct sockaddr *)&kernel, sizeof(kernel)) ? -errno : 0;
+}
+
 int netlink_prepare(int fd, uint32_t bytes, uint64_t *granted)
 {
 	const int one = 1;
@@ -148,6 +155,13 @@ int netlink_channel_begin(struct netlink_channel *c)
 	return read_drops(c->fd, &c->drops);
 }
 
+/* The length is what the kernel made it, and has to be set anew for the next message. */
+static bool is_from_kernel(struct netlink_batch *b, int i)
+{
+	b->msgs[i].msg_hdr.msg_namelen = sizeof(b->senders[i]);
+	return likely(!b->senders[i].nl_pid);
+}
+
 static int hand_on(struct netlink_batch *b, struct source *s, struct frame *f, int n, frame_fn fn,
 		   void *userdata)
 {
@@ -156,8 +170,9 @@ static int hand_on(struct netlink_batch *b, struct source *s, struct frame *f, i
 
 		f->data = b->iov[i].iov_base;
 		f->len = b->msgs[i].msg_len;
-		b->msgs[i].msg_hdr.msg_namelen = sizeof(b->senders[i]);
-		if (unlikely(b->senders[i].nl_pid) || (b->wanted && !b->wanted(s, f->data, f->len)))
+		if (b->senders && !is_from_kernel(b, i))
+			continue;
+		if (b->wanted && !b->wanted(s, f->data, f->len))
 			continue;
 		s->status->messages++;
 		s->status->bytes += f->len;

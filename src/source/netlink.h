@@ -41,14 +41,17 @@ struct netlink_batch {
 	size_t stride;
 	struct mmsghdr *msgs;
 	struct iovec *iov;
-	struct sockaddr_nl *senders;
+	struct sockaddr_nl *
+		senders; /* NULL: all channels are connected to the kernel, and nobody else can send */
 	unsigned char *buffers;
 	/* Says whether a datagram is handed on. NULL: each is. */
 	bool (*wanted)(struct source *s, const void *data, size_t len);
 };
 
-/* Errors: -ENOMEM. Strides that are a multiple of 4,096 would all fall into the same few cache sets. */
-int netlink_batch_init(struct netlink_batch *b, unsigned int n, size_t stride);
+/*
+ * connected: the channels are connected to the kernel (netlink_connect()), so that a sender need not be looked at.
+ * Errors: -ENOMEM. Strides that are a multiple of 4,096 would all fall into the same few cache sets. */
+int netlink_batch_init(struct netlink_batch *b, unsigned int n, size_t stride, bool connected);
 void netlink_batch_done(struct netlink_batch *b);
 
 /*
@@ -62,6 +65,12 @@ int netlink_set_buffer(int fd, uint32_t bytes, uint64_t *granted);
 
 /* A raw socket, bound to the groups of the mask; nonblocking. Errors: -errno. */
 int netlink_open(int protocol, uint32_t groups);
+
+/*
+ * From now on the kernel alone can send to this socket, unicast (net/netlink/af_netlink.c: netlink_getsockbyportid());
+ * what comes by multicast is not held off. Errors: -errno.
+ */
+int netlink_connect(int fd);
 
 /*
  * Sets what every socket of ours has: the buffer, and that the kernel goes on queueing after an overflow, where it

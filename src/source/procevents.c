@@ -194,7 +194,7 @@ static int listen_to_kernel(struct procevents_source *s, const struct source_opt
 	if (r < 0)
 		return r;
 	s->listening = true;
-	r = netlink_batch_init(&s->batch, BATCH, STRIDE);
+	r = netlink_batch_init(&s->batch, BATCH, STRIDE, false);
 	if (r >= 0)
 		r = netlink_channel_begin(&s->channel);
 	if (r >= 0 && epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->channel.fd, &event))

@@ -138,7 +138,7 @@ static int channel_open(struct taskstats_source *s, struct channel *c, uint32_t 
 	r = register_cpu(s, c);
 	if (r < 0)
 		return r;
-	if (netlink_channel_begin(&c->netlink) || fcntl(fd, F_SETFL, O_NONBLOCK))
+	if (netlink_connect(fd) || netlink_channel_begin(&c->netlink) || fcntl(fd, F_SETFL, O_NONBLOCK))
 		return -NLE_FAILURE;
 	return 0;
 }
@@ -203,7 +203,7 @@ static int taskstats_open(struct source **ret, const struct source_options *o,
 	s->base.ops = &source_taskstats;
 	s->base.status = st;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	r = netlink_batch_init(&s->batch, BATCH, STRIDE) < 0 ? -NLE_NOMEM : 0;
+	r = netlink_batch_init(&s->batch, BATCH, STRIDE, true) < 0 ? -NLE_NOMEM : 0;
 	if (r >= 0)
 		r = s->epoll_fd < 0 ? -NLE_FAILURE : open_channels(s, o, &cpus);
 	if (r < 0) {

@@ -57,7 +57,7 @@ static int setup(void **state)
 	x->source = (struct source){ .ops = &ops, .status = &x->status };
 	x->channel = (struct netlink_channel){ .fd = fds[0], .number = 7 };
 	x->peer = fds[1];
-	assert_int_equal(netlink_batch_init(&x->batch, BATCH, 64), 0);
+	assert_int_equal(netlink_batch_init(&x->batch, BATCH, 64, false), 0);
 	assert_int_equal(netlink_channel_begin(&x->channel), 0);
 	*state = x;
 	return 0;
