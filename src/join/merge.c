@@ -131,10 +131,14 @@ void merge_identity(struct exeunt_record *r, const struct task_exit *t, bool nam
 /* The kernel's second of real time lags by up to a tick (kernel/time: ktime_get_real_seconds()). */
 #define TICK_NS (10 * NS_PER_MSEC)
 
+/* Further apart it is not a pause of ours, but a clock that was wrong when the process began or ended. */
+#define PAUSE_MOST_NS (3600 * NS_PER_SEC)
+
 /*
  * The record has the exit only to the second (btime + whole seconds of etime); the time it was read is late by no more
- * than the window in which it was queued. Where the two disagree we were held up, and the second bounds the estimate;
- * if it lies outside of the window, the clock was set in between, and the reading counts.
+ * than the window in which it was queued. Where the two disagree we were held up, and the second bounds the estimate. If it
+ * lies before the window, we were stopped while we waited, or the clock was set forward: the second is when it ended by
+ * the clock of then. If it lies outside otherwise, the clock was set, and the reading counts.
  */
 static void estimate_exit(const struct task_exit *t, const struct frame *f, int64_t *time_ns,
 			  uint64_t *precision_ns)
@@ -150,8 +154,13 @@ static void estimate_exit(const struct task_exit *t, const struct frame *f, int6
 		return;
 	second = (int64_t)whole * NS_PER_SEC;
 	end = second + NS_PER_SEC + TICK_NS;
-	if (end < earliest || second > f->real_ns)
+	if (second > f->real_ns || f->real_ns - second > PAUSE_MOST_NS)
 		return;
+	if (end < earliest) {
+		*time_ns = end;
+		*precision_ns = (uint64_t)(end - second);
+		return;
+	}
 	if (end < f->real_ns)
 		*time_ns = end;
 	*precision_ns = (uint64_t)(*time_ns - MAX(earliest, second));

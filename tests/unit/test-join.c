@@ -386,6 +386,21 @@ static void the_second_of_the_record_bounds_the_time(void **state)
 		    R0 + 100 * MS);
 }
 
+/* A quiet host: one exit, and we were stopped in poll(2), which then says that it came just now. */
+static void a_pause_that_nobody_noticed_shows_in_the_second(void **state)
+{
+	struct task_exit t = task_of(42, 42, 0, TASK_GROUP, 100);
+	struct frame f = frame_at(30000);
+	const struct exeunt_record *r = &seen.records[0];
+
+	(void)state;
+	f.since_ns = f.mono_ns - 5 * MS;
+	join_task(joiner, &t, &f);
+	assert_true(r->exit_time_ns >= R0 + 100 * MS);
+	assert_true(r->exit_time_ns - (int64_t)r->exit_precision_ns <= R0 + 100 * MS);
+	assert_true(r->exit_precision_ns <= (uint64_t)(1100 * MS));
+}
+
 static void a_clock_that_was_set_gives_no_monsters(void **state)
 {
 	static const uint64_t btimes[] = { 0, 1, 1700000005, UINT64_MAX, INT64_MAX, 4294967295u };
@@ -444,6 +459,7 @@ int main(void)
 		TEST(a_full_table_tells_what_it_cost),
 		TEST(thread_records_name_their_process),
 		TEST(the_second_of_the_record_bounds_the_time),
+		TEST(a_pause_that_nobody_noticed_shows_in_the_second),
 		TEST(a_clock_that_was_set_gives_no_monsters),
 		TEST(an_old_kernel_gives_guesses_marked_as_such),
 	};
