@@ -149,6 +149,7 @@ int exeunt_open(struct exeunt *x)
 	};
 	int r = parse_modes(x, &options);
 
+	join_set_since(x->joiner, real_now());
 	for (size_t i = 0; i < ARRAY_SIZE(all_sources) && r >= 0; i++)
 		if (is_wanted(x, all_sources[i]->id))
 			r = open_source(x, all_sources[i], &options);
