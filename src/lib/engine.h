@@ -76,6 +76,12 @@ int check_sources(struct exeunt *x);
 /* Reads all sources until they are empty, and their overflow counters. */
 int drain_all(struct exeunt *x);
 
+/*
+ * checkpoint.c: where accounting has been read to, for a run after this one, unless the caller sees to that. A crash may
+ * bring what was put out since the last call again.
+ */
+void engine_remember(struct exeunt *x);
+
 /* opening.c: tells the joiner which sources work, and which are waited for */
 void engine_update_sources(struct exeunt *x);
 /* opening.c: whether there is one left that tells of ends */

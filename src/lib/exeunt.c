@@ -279,5 +279,6 @@ int exeunt_stop(struct exeunt *x)
 	intake_settle(&x->intake);
 	ledger_release(x->ledger, INT64_MAX);
 	engine_emit_status(x, EXEUNT_TYPE_STOP);
+	engine_remember(x);
 	return r < 0 ? r : x->stop_value;
 }

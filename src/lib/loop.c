@@ -205,6 +205,7 @@ static int look_around(struct exeunt *x, int64_t now)
 		sweep(x, now);
 	judge_audit(x, now);
 	tick_context(x, now);
+	engine_remember(x);
 	x->loop.check_at_ns = is_unsettled(x) ? now + CHECK_NS : 0;
 	return 0;
 }
