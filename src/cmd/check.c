@@ -1,87 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* exeunt check: what can be collected here, proven by a child that ends, and what cannot, why, and what mends it. */
-#include "cmd/cmd.h"
+/* exeunt check: what can be collected here, proven by children that end, and what cannot, why, and what mends it. */
+#include "cmd/check.h"
 
 #include <inttypes.h>
 #include <sys/utsname.h>
 
+#include "cmd/cmd.h"
 #include "cmd/options.h"
-
-#include <exeunt/exeunt.h>
 
 static const char usage[] =
 	"Usage: exeunt check [OPTION]...\n"
-	"Tell for each source whether it works on this host, proven, and if not what mends it.\n"
+	"Tell for each source whether it works on this host, what was found, and what mends it. Changes nothing.\n"
 	"Exit status: 0 if exits can be collected here, 3 if not.\n";
 
-struct findings {
-	struct exeunt *x;
-	bool collects; /* the start record came */
-	bool delays;
-};
+#define INDENT "                          "
 
-static int on_record(const struct exeunt_record *r, void *userdata)
+static void print_remedy(const char *remedy)
 {
-	struct findings *f = userdata;
-
-	if (r->type != EXEUNT_TYPE_START)
-		return 0;
-	f->collects = true;
-	f->delays = r->status->delay_accounting;
-	return 0;
+	if (remedy && *remedy)
+		printf(INDENT "mend: %s\n", remedy);
 }
 
-static const char *word(const struct exeunt_source_status *s)
+static void print_text(const struct check *c, const struct utsname *name)
 {
-	switch (s->state) {
-	case EXEUNT_STATE_OPEN:
-		return "works";
-	case EXEUNT_STATE_OFF:
-		return "off";
-	default:
-		return "no";
-	}
-}
+	printf("%-18s %s %s\n", "kernel", name->release, name->machine);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct check_row *row = &c->rows[i];
 
-static void print_works(const struct exeunt_source_status *s)
-{
-	printf("%-18s %-6s version %d, %u CPU%s, receive buffer %" PRIu64
-	       " KiB each; the exit of a test process arrived from every one\n",
-	       exeunt_source_name(s->source), word(s), s->version, s->sockets,
-	       s->sockets == 1 ? "" : "s", s->receive_buffer / 1024);
-}
-
-static void print_text(const struct findings *f)
-{
-	size_t n;
-	const struct exeunt_source_status *s = exeunt_sources(f->x, &n);
-	struct utsname name = { 0 };
-
-	uname(&name);
-	printf("%-18s %s %s\n", "kernel", name.release, name.machine);
-	for (size_t i = 0; i < n; i++) {
-		if (s[i].state == EXEUNT_STATE_OFF)
-			continue;
-		if (s[i].state == EXEUNT_STATE_OPEN) {
-			print_works(&s[i]);
-			continue;
+		printf("%-18s %-6s %s\n", row->name, row->word, row->text);
+		print_remedy(row->remedy);
+		for (size_t k = 0; k < row->n_notes; k++) {
+			printf(INDENT "%s%s\n",
+			       row->notes[k].in_the_way ? "in the way: " : "note: ",
+			       row->notes[k].reason);
+			print_remedy(row->notes[k].remedy);
 		}
-		printf("%-18s %-6s %s\n", exeunt_source_name(s[i].source), word(&s[i]),
-		       s[i].reason);
-		if (s[i].remedy)
-			printf("%-25s mend: %s\n", "", s[i].remedy);
 	}
-	if (!f->collects)
-		return;
-	printf("%-18s %-6s %s\n", "delay accounting", f->delays ? "on" : "off",
-	       f->delays ? "for processes that began since it was switched on"
-			 : "delays other than the CPU's are not kept");
-	if (!f->delays)
-		printf("%-25s mend: sysctl kernel.task_delayacct=1\n", "");
+	if (!c->collects)
+		printf("%-18s %s\n", "in all", "the exits of processes cannot be collected here");
 }
 
+/* Control characters are in none of these texts. */
 static void print_json_text(const char *key, const char *text)
 {
+	if (!text || !*text)
+		return;
 	printf(",\"%s\":\"", key);
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
@@ -91,65 +54,82 @@ static void print_json_text(const char *key, const char *text)
 	putchar('"');
 }
 
-static void print_json(const struct findings *f)
+static const char *boolean(bool b)
 {
-	size_t n;
-	const struct exeunt_source_status *s = exeunt_sources(f->x, &n);
-	struct utsname name = { 0 };
+	return b ? "true" : "false";
+}
+
+static void print_json_notes(const struct check_row *row)
+{
+	printf(",\"notes\":[");
+	for (size_t i = 0; i < row->n_notes; i++) {
+		printf("%s{\"in_the_way\":%s", i ? "," : "", boolean(row->notes[i].in_the_way));
+		print_json_text("reason", row->notes[i].reason);
+		print_json_text("remedy", row->notes[i].remedy);
+		putchar('}');
+	}
+	putchar(']');
+}
+
+static void print_json_row(const struct check_row *row)
+{
+	printf("{\"name\":\"%s\",\"state\":\"%s\",\"works\":%s,\"tested\":%s", row->name, row->word,
+	       boolean(row->works), boolean(row->tested));
+	print_json_text("text", row->text);
+	print_json_text("remedy", row->remedy);
+	print_json_text("detail", row->detail);
+	if (row->version)
+		printf(",\"version\":%d", row->version);
+	if (row->sockets)
+		printf(",\"sockets\":%u,\"receive_buffer_bytes\":%" PRIu64, row->sockets,
+		       row->receive_buffer);
+	if (row->n_notes)
+		print_json_notes(row);
+	putchar('}');
+}
+
+static void print_json(const struct check *c, const struct utsname *name)
+{
 	bool first = true;
 
-	uname(&name);
 	printf("{\"schema\":\"%s\",\"type\":\"check\",\"collects\":%s", EXEUNT_SCHEMA,
-	       f->collects ? "true" : "false");
-	print_json_text("kernel_release", name.release);
-	if (f->collects)
-		printf(",\"delay_accounting\":%s", f->delays ? "true" : "false");
+	       boolean(c->collects));
+	print_json_text("kernel_release", name->release);
+	for (size_t i = 0; i < c->n; i++)
+		if (!c->rows[i].is_source)
+			printf(",\"delay_accounting\":%s", boolean(c->delays));
 	printf(",\"sources\":[");
-	for (size_t i = 0; i < n; i++) {
-		if (s[i].state == EXEUNT_STATE_OFF)
+	for (size_t i = 0; i < c->n; i++) {
+		if (!c->rows[i].is_source)
 			continue;
-		printf("%s{\"name\":\"%s\",\"works\":%s", first ? "" : ",",
-		       exeunt_source_name(s[i].source),
-		       s[i].state == EXEUNT_STATE_OPEN ? "true" : "false");
+		if (!first)
+			putchar(',');
 		first = false;
-		if (s[i].version)
-			printf(",\"version\":%d", s[i].version);
-		if (s[i].sockets)
-			printf(",\"sockets\":%u,\"receive_buffer_bytes\":%" PRIu64, s[i].sockets,
-			       s[i].receive_buffer);
-		if (s[i].state != EXEUNT_STATE_OPEN && s[i].reason)
-			print_json_text("reason", s[i].reason);
-		if (s[i].state != EXEUNT_STATE_OPEN && s[i].remedy)
-			print_json_text("remedy", s[i].remedy);
-		printf("}");
+		print_json_row(&c->rows[i]);
 	}
 	printf("]}\n");
 }
 
 int cmd_check(int argc, char **argv)
 {
+	static struct check c;
+	struct utsname name = { 0 };
 	struct options o;
-	struct findings f = { 0 };
-	struct exeunt_options options = { .size = sizeof(options),
-					  .on_record = on_record,
-					  .userdata = &f };
 	int status = options_parse(&o, argc, argv, "check", OPTIONS_JSON, usage), r;
 
 	if (status >= 0)
 		return status;
 	if (o.first_operand < argc)
 		return cmd_usage_error("check ", "unexpected operand '%s'", argv[o.first_operand]);
-	r = exeunt_new(&f.x, &options);
+	r = check_run(&c);
 	if (r < 0) {
 		cmd_error("cannot begin: %s", strerror(-r));
 		return CMD_FAILED;
 	}
-	if (exeunt_open(f.x) >= 0)
-		exeunt_start(f.x);
+	uname(&name);
 	if (o.json)
-		print_json(&f);
+		print_json(&c, &name);
 	else
-		print_text(&f);
-	exeunt_free(f.x);
-	return f.collects ? CMD_DONE : CMD_NOT_PERMITTED;
+		print_text(&c, &name);
+	return c.collects ? CMD_DONE : CMD_NOT_PERMITTED;
 }

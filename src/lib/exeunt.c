@@ -107,8 +107,6 @@ void engine_emit_status(struct exeunt *x, enum exeunt_type type)
 		.n_sources = ARRAY_SIZE(x->status),
 	};
 
-	for (size_t i = 0; i < KERNEL_SOURCES; i++)
-		x->status[i].version = x->intake.versions[i];
 	engine_describe_sources(x);
 	status.balance = current_balance(x);
 	r.status = &status;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "source/audit.h"
+#include "source/pacct.h"
 
 /* taskstats is opened before the others, so that what they see of the first processes it has seen too. */
 static const struct source_ops *const all_sources[] = {
@@ -58,6 +59,9 @@ static int open_source(struct exeunt *x, const struct source_ops *ops,
 		return engine_fail(x, -EPERM, "%s", status->reason ? status->reason : strerror(-r));
 	if (x->sources[ops->id])
 		engine_tell_messages(x, x->sources[ops->id]);
+	/* accounting is found by the record of a child; what we switch on ourselves still has to show */
+	status->tested = ops->id == EXEUNT_SOURCE_PACCT && status->state == EXEUNT_STATE_OPEN &&
+			 !(options->pacct_mode && !strcmp(options->pacct_mode, "own"));
 	return x->sources[ops->id] != NULL;
 }
 
@@ -89,14 +93,18 @@ static int open_context(struct exeunt *x)
 	return 0;
 }
 
-/* Where audit is read may change while it is read. */
+/* Where audit and accounting are read may change while they are read. */
 void engine_describe_sources(struct exeunt *x)
 {
 	const struct source *audit = x->sources[EXEUNT_SOURCE_AUDIT];
+	const struct source *pacct = x->sources[EXEUNT_SOURCE_PACCT];
 
 	x->status[EXEUNT_SOURCE_AUDIT].detail = audit ? audit_mode_now(audit) : NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(x->status); i++)
+	x->status[EXEUNT_SOURCE_PACCT].detail = pacct ? pacct_source_path(pacct) : NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(x->status); i++) {
+		x->status[i].version = x->intake.versions[i];
 		x->status[i].tested |= x->intake.own_told >> i & 1;
+	}
 }
 
 void engine_update_sources(struct exeunt *x)
