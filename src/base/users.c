@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A direct-mapped cache before getpwuid_r(3) and getgrgid_r(3). See users.h. */
+/* A cache in sets of four before getpwuid_r(3) and getgrgid_r(3). See users.h. */
 #include "base/users.h"
 
 #include <grp.h>
@@ -7,7 +7,12 @@
 
 #include "base/util.h"
 
-#define SLOTS 512
+/*
+ * Several to a set: two numbers that fell to one place, such as those of root and of somebody who runs a lot, would push each
+ * other out all the time, and to ask is a thousand times as dear as to know.
+ */
+#define SETS 256
+#define WAYS 4
 #define NAME_MAX_LEN 63 /* useradd(8) takes 32; directories more */
 #define FRESH_NS (600 * NS_PER_SEC)
 
@@ -18,8 +23,13 @@ struct slot {
 	char name[NAME_MAX_LEN + 1];
 };
 
+struct cache {
+	struct slot slots[SETS][WAYS];
+	uint8_t oldest[SETS]; /* the way that is used next */
+};
+
 struct users {
-	struct slot users[SLOTS], groups[SLOTS];
+	struct cache users, groups;
 };
 
 int users_new(struct users **ret)
@@ -63,10 +73,21 @@ static void ask_group(struct slot *s)
 	store(s, found ? gr.gr_name : NULL);
 }
 
-static const char *look_up(struct slot *slots, uint32_t id, int64_t now_ns, size_t *len,
+/* The slot of this number, or the one that it may have. */
+static struct slot *find(struct cache *c, uint32_t id)
+{
+	unsigned int set = (id * UINT32_C(2654435769)) >> 24;
+
+	for (int way = 0; way < WAYS; way++)
+		if (c->slots[set][way].used && c->slots[set][way].id == id)
+			return &c->slots[set][way];
+	return &c->slots[set][c->oldest[set]++ % WAYS];
+}
+
+static const char *look_up(struct cache *c, uint32_t id, int64_t now_ns, size_t *len,
 			   void (*ask)(struct slot *))
 {
-	struct slot *s = &slots[(id ^ id >> 9) % SLOTS];
+	struct slot *s = find(c, id);
 
 	if (unlikely(!s->used || s->id != id || now_ns - s->asked_ns > FRESH_NS)) {
 		s->used = 1;
@@ -80,10 +101,10 @@ static const char *look_up(struct slot *slots, uint32_t id, int64_t now_ns, size
 
 const char *users_name(struct users *u, uint32_t uid, int64_t now_ns, size_t *len)
 {
-	return look_up(u->users, uid, now_ns, len, ask_user);
+	return look_up(&u->users, uid, now_ns, len, ask_user);
 }
 
 const char *users_group(struct users *u, uint32_t gid, int64_t now_ns, size_t *len)
 {
-	return look_up(u->groups, gid, now_ns, len, ask_group);
+	return look_up(&u->groups, gid, now_ns, len, ask_group);
 }
