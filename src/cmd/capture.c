@@ -61,7 +61,7 @@ static int capture(struct exeunt *x, const struct options *o, const char *path, 
 		   const bool *failed)
 {
 	struct exeunt_balance b;
-	int r = exeunt_start(x);
+	int r = exeunt_start(x), stopped;
 
 	if (r < 0) {
 		listen_explain(x);
@@ -72,7 +72,10 @@ static int capture(struct exeunt *x, const struct options *o, const char *path, 
 	r = run(x, o, signal_fd, failed);
 	if (r < 0)
 		cmd_error("%s", exeunt_error(x));
-	if (exeunt_stop(x) < 0 || r < 0 || *failed)
+	stopped = exeunt_stop(x);
+	if (stopped < 0 && r >= 0)
+		cmd_error("%s", exeunt_error(x));
+	if (stopped < 0 || r < 0 || *failed)
 		return CMD_FAILED;
 	exeunt_balance(x, &b);
 	if (!o->quiet)
@@ -109,7 +112,9 @@ int cmd_capture(int argc, char **argv)
 		return CMD_FAILED;
 	}
 	signal_fd = listen_signals();
-	status = listen_open(&x, &o, on_record, on_message, &failed, fd);
+	status = signal_fd < 0 ? CMD_FAILED : -1;
+	if (status < 0)
+		status = listen_open(&x, &o, on_record, on_message, &failed, fd);
 	if (status < 0)
 		status = capture(x, &o, path, signal_fd, &failed);
 	exeunt_free(x);

@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 
 #include "base/clock.h"
@@ -14,22 +15,40 @@
 int listen_signals(void)
 {
 	sigset_t set;
+	int fd;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGWINCH);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		cmd_error("cannot wait for signals: %s", strerror(errno));
+	else
+		sigprocmask(SIG_BLOCK, &set, NULL); /* else Ctrl-C would do nothing */
+	return fd;
 }
 
 #define STATUS_SECONDS_JSON 60
 
+/* A socket for each CPU is more than the usual 1,024 on large hosts; what may be had without asking is taken. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int open_handle(struct exeunt **ret, const struct exeunt_options *options)
 {
-	int r = exeunt_new(ret, options);
+	int r;
 
+	raise_file_limit();
+	r = exeunt_new(ret, options);
 	if (r < 0) {
 		cmd_error("cannot begin: %s", strerror(-r));
 		return CMD_FAILED;

@@ -10,7 +10,7 @@
 struct signalfd_siginfo;
 struct stream;
 
-/* Blocks SIGINT, SIGTERM, SIGHUP and SIGWINCH, and returns a descriptor that reads them. */
+/* Blocks SIGINT, SIGTERM, SIGHUP and SIGWINCH, and returns a descriptor that reads them; or -1 after a message. */
 int listen_signals(void);
 
 /*

@@ -76,7 +76,7 @@ int cmd_live(int argc, char **argv)
 	status = stream_open(&s, &o, "live");
 	if (status < 0) {
 		signal_fd = listen_signals();
-		status = stream_resume(&s);
+		status = signal_fd < 0 ? CMD_FAILED : stream_resume(&s);
 		if (status < 0)
 			status = listen_open(&s.x, &o, stream_record, stream_message, &s, -1);
 		if (status < 0)

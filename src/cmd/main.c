@@ -2,6 +2,7 @@
 /* The program: finds the command and runs it. Nothing else. */
 #include "cmd/cmd.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 
@@ -62,11 +63,26 @@ static const char *called_as(const char *path)
 	return name && !strcmp(name, "exeunt-plugin") ? "plugin" : commands[0].name;
 }
 
+/*
+ * Started without one of the three, the next file opened would take its place, and messages would go into a socket or the
+ * output. What stands in fails where it is used: it is open the wrong way round. Returns false when it cannot be had.
+ */
+static bool fill_standard_fds(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	static char program[] = "exeunt";
 	const struct command *command = find(called_as(argv[0]));
 
+	if (!fill_standard_fds())
+		return CMD_FAILED;
 	setlocale(LC_CTYPE, "");
 	/* A reader that went away, and a file at its limit, are errors of a write, not reasons to die. */
 	signal(SIGPIPE, SIG_IGN);

@@ -2,6 +2,8 @@
 /* exeunt replay FILE...: the same records, sinks and filters as live, from files instead of the kernel. */
 #include "cmd/cmd.h"
 
+#include <sys/stat.h>
+
 #include "cmd/stream.h"
 
 static const char usage[] =
@@ -9,6 +11,18 @@ static const char usage[] =
 	"Show the processes that files tell of: captures, accounting files (all versions, either byte\n"
 	"order), audit logs; plain or .gz, known by their content. '-' is standard input.\n"
 	"Several files are one stream, put in order by when they begin.\n";
+
+/* Opened for writing it would be empty before it is read, or be read for as long as it is written. */
+static bool is_output(const struct options *o, const char *path)
+{
+	bool named = o->output && strcmp(o->output, "-");
+	struct stat in, out;
+
+	if ((strcmp(path, "-") ? stat(path, &in) : fstat(STDIN_FILENO, &in)) ||
+	    (named ? stat(o->output, &out) : fstat(STDOUT_FILENO, &out)))
+		return false;
+	return S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
 
 static int replay(struct stream *s, char **paths, int n)
 {
@@ -41,6 +55,10 @@ int cmd_replay(int argc, char **argv)
 		return status;
 	if (o.first_operand >= argc)
 		return cmd_usage_error("replay ", "which FILE?");
+	for (int i = o.first_operand; i < argc; i++)
+		if (is_output(&o, argv[i]))
+			return cmd_usage_error("replay ", "'%s' is also where the output goes",
+					       argv[i]);
 	status = stream_open(&s, &o, "replay");
 	if (status < 0) {
 		s.batch = true;

@@ -69,8 +69,24 @@ static int check_place(struct exeunt_source_status *st)
 	return 0;
 }
 
-static int explain(struct exeunt_source_status *st, int nl_error)
+static int too_few_files(struct exeunt_source_status *st, int error)
 {
+	return netlink_refuse(
+		st, error,
+		"there are too few file descriptors: taskstats needs one for each possible CPU",
+		"ulimit -n 4096");
+}
+
+static bool is_about_files(int error)
+{
+	return error == EMFILE || error == ENFILE;
+}
+
+/* error: errno, where libnl has no number for it. */
+static int explain(struct exeunt_source_status *st, int nl_error, int error)
+{
+	if (is_about_files(error))
+		return too_few_files(st, error);
 	switch (nl_error) {
 	case -NLE_OBJ_NOTFOUND:
 		return netlink_refuse(
@@ -138,7 +154,8 @@ static int channel_open(struct taskstats_source *s, struct channel *c, uint32_t 
 	r = register_cpu(s, c);
 	if (r < 0)
 		return r;
-	if (netlink_connect(fd) || netlink_channel_begin(&c->netlink) || fcntl(fd, F_SETFL, O_NONBLOCK))
+	if (netlink_connect(fd) || netlink_channel_begin(&c->netlink) ||
+	    fcntl(fd, F_SETFL, O_NONBLOCK))
 		return -NLE_FAILURE;
 	return 0;
 }
@@ -188,27 +205,32 @@ static int taskstats_open(struct source **ret, const struct source_options *o,
 {
 	_cleanup_cpu_list_ struct cpu_list cpus = { 0 };
 	struct taskstats_source *s;
-	int r;
+	int r, error;
 
 	r = check_place(st);
 	if (r < 0)
 		return r;
 	r = cpu_list_possible(&cpus);
 	if (r < 0)
-		return netlink_refuse(st, -r, "/sys/devices/system/cpu/possible cannot be read",
-				      "mount sysfs on /sys");
+		return is_about_files(-r)
+			       ? too_few_files(st, -r)
+			       : netlink_refuse(st, -r,
+						"/sys/devices/system/cpu/possible cannot be read",
+						"mount sysfs on /sys");
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return netlink_refuse(st, ENOMEM, "not enough memory", NULL);
 	s->base.ops = &source_taskstats;
 	s->base.status = st;
+	errno = 0;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	r = netlink_batch_init(&s->batch, BATCH, STRIDE, true) < 0 ? -NLE_NOMEM : 0;
 	if (r >= 0)
 		r = s->epoll_fd < 0 ? -NLE_FAILURE : open_channels(s, o, &cpus);
 	if (r < 0) {
+		error = errno;
 		taskstats_free(&s->base);
-		return explain(st, r);
+		return explain(st, r, error);
 	}
 	st->state = EXEUNT_STATE_OPEN;
 	st->sockets = (uint32_t)s->n_channels;
