@@ -66,7 +66,7 @@ static struct context_entry *find_parent(struct context *c, int32_t tgid, int64_
 	}
 	p = NULL;
 	if (tgid > 0 && c->proc_fd >= 0 && context_afford(c, mono_ns, false) &&
-	    context_read(c, tgid, READ_PROGRAM | READ_LOGIN | READ_IDS, true) == 0 &&
+	    context_read(c, tgid, READ_PROGRAM | READ_LOGIN | READ_IDS, true, NULL) == 0 &&
 	    context_began(c, mono_ns))
 		p = context_adopt(c, tgid, mono_ns);
 	if (p)
@@ -161,8 +161,9 @@ static bool is_told(const struct context *c, const struct context_entry *e, bool
 
 void context_exec(struct context *c, int32_t tgid, int64_t mono_ns)
 {
-	bool fresh = c->proc_fd >= 0 && context_afford(c, mono_ns, true) &&
-		     context_read(c, tgid, READ_AT_EXEC, false) == 0;
+	bool fresh =
+		c->proc_fd >= 0 && context_afford(c, mono_ns, true) &&
+		context_read(c, tgid, READ_AT_EXEC, false, context_find(c, tgid, mono_ns)) == 0;
 	bool whole = fresh && c->snap.got & CONTEXT_EXE && c->snap.got & CONTEXT_CWD;
 	bool late = fresh && !whole && !c->snap.denied;
 	struct context_entry *e = find_execer(c, tgid, mono_ns, &fresh);

@@ -26,6 +26,7 @@
 struct snapshot {
 	uint16_t got; /* enum context_field */
 	bool denied;
+	bool has_stat; /* else it is known to be the process that was expected, by its age */
 	struct procfs_stat stat;
 	struct procfs_ids ids;
 	uint32_t login_uid, session;
@@ -54,7 +55,9 @@ struct context {
 	int64_t linger_ns;
 	int proc_fd; /* -1: none */
 	int64_t boot_offset_ns;
-	int64_t tick_ns; /* of start_ticks */
+	int64_t tick_ns;  /* of start_ticks */
+	int64_t young_ns; /* within this time after a birth nobody else can have the pid */
+	int64_t (*clock)(void);
 	/* budget: what may be spent, in ns of `cost_ns` each */
 	int64_t credit_ns, cost_ns, credit_at_ns;
 	int64_t lost_ns; /* entries not seen since then are suspect */
@@ -103,10 +106,11 @@ void context_count_exec(struct context_entry *e, int64_t mono_ns);
  */
 bool context_afford(struct context *c, int64_t now_ns, bool needed);
 /*
- * Reads the process that has this pid now, into c->snap. Errors: -ESRCH (gone), -ENODATA (no
- * /proc), others.
+ * Reads the process that has this pid now, into c->snap. expected: which it should be, or NULL; what is the same as it
+ * has need not be read twice. Errors: -ESRCH (gone), -ENODATA (no /proc), others.
  */
-int context_read(struct context *c, int32_t tgid, uint16_t want, bool late);
+int context_read(struct context *c, int32_t tgid, uint16_t want, bool late,
+		 const struct context_entry *expected);
 /* True if c->snap had begun by then. */
 bool context_began(const struct context *c, int64_t mono_ns);
 /*

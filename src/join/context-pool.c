@@ -64,6 +64,11 @@ static const char *item_data(const struct pool_item *i)
 	return (const char *)(i->parts + i->n_parts);
 }
 
+bool pool_is(const struct pool_item *i, const char *data, size_t len)
+{
+	return i && i->len == len && !memcmp(item_data(i), data, len);
+}
+
 static size_t item_size(size_t len, uint16_t n_parts)
 {
 	return sizeof(struct pool_item) + n_parts * sizeof(struct exeunt_bytes) + len;

@@ -7,6 +7,7 @@
 #ifndef JOIN_CONTEXT_POOL_H
 #define JOIN_CONTEXT_POOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,9 @@ struct pool_item *pool_get(struct pool *p, enum pool_kind kind, const char *data
 
 /* Finds without making; a new reference or NULL. */
 struct pool_item *pool_find(struct pool *p, enum pool_kind kind, const char *data, size_t len);
+
+/* True if the item, which may be NULL, is this string. */
+bool pool_is(const struct pool_item *i, const char *data, size_t len);
 
 static inline struct pool_item *pool_ref(struct pool_item *i)
 {

@@ -51,39 +51,81 @@ static void read_link(int fd, const char *name, uint16_t field, char *buf, size_
 	s->denied |= n == -EACCES || n == -EPERM;
 }
 
-static void read_login(int fd, uint16_t want, struct snapshot *s)
+/*
+ * Each login uid that is set begins a session with a number of its own, and a process without one has none
+ * (kernel/auditsc.c: audit_set_loginuid), so the number tells whether the login uid is still the same.
+ */
+static void read_login(int fd, const struct context_entry *expected, struct snapshot *s)
 {
-	ssize_t n;
-
-	if (want & CONTEXT_CGROUP) {
-		n = procfs_read(fd, "cgroup", s->cgroup, sizeof(s->cgroup));
-		if (n > 0) {
-			s->cgroup_len = (size_t)n;
-			s->got |= CONTEXT_CGROUP;
-		}
-	}
-	if (!(want & CONTEXT_LOGIN) || procfs_read_loginuid(fd, &s->login_uid) < 0)
+	if (procfs_read_sessionid(fd, &s->session) < 0)
 		return;
-	/*
-	 * A session begins when the login uid is set (kernel/auditsc.c: audit_set_loginuid), so
-	 * none was set without.
-	 */
-	s->session = UINT32_MAX;
-	if (s->login_uid == UINT32_MAX || procfs_read_sessionid(fd, &s->session) == 0)
-		s->got |= CONTEXT_LOGIN;
+	s->login_uid = UINT32_MAX;
+	if (s->session != UINT32_MAX && expected && expected->known & CONTEXT_LOGIN &&
+	    expected->session == s->session)
+		s->login_uid = expected->login_uid;
+	else if (s->session != UINT32_MAX && procfs_read_loginuid(fd, &s->login_uid) < 0)
+		return;
+	s->got |= CONTEXT_LOGIN;
+}
+
+static void read_cgroup(int fd, struct snapshot *s)
+{
+	ssize_t n = procfs_read(fd, "cgroup", s->cgroup, sizeof(s->cgroup));
+
+	if (n > 0) {
+		s->cgroup_len = (size_t)n;
+		s->got |= CONTEXT_CGROUP;
+	}
+}
+
+/*
+ * Whether what was read is the process's that is expected, and not of one that is ending. A child that was just born is
+ * known to be the owner of its pid: to come round to that again takes all the others. A process that ends is put
+ * into the root of each version 1 hierarchy (kernel/cgroup/cgroup.c: cgroup_exit), so the same group as before is its own.
+ */
+static bool is_proven(const struct context *c, const struct context_entry *e)
+{
+	const struct snapshot *s = &c->snap;
+
+	if (!e || !(e->flags & CONTEXT_BORN) || e->flags & (CONTEXT_ENDED | CONTEXT_RELEASED) ||
+	    !c->young_ns)
+		return false;
+	if (s->got & CONTEXT_CGROUP && !pool_is(e->cgroup, s->cgroup, s->cgroup_len))
+		return false;
+	return c->clock() - e->start_ns < c->young_ns;
+}
+
+static int read_stat(struct context *c, int fd, uint16_t want)
+{
+	struct snapshot *s = &c->snap;
+
+	if (procfs_read_stat(fd, &s->stat) < 0) {
+		/* without it nobody knows whose values these are */
+		s->got = 0;
+		c->stats.gone++;
+		return -ESRCH;
+	}
+	s->has_stat = true;
+	if (want & READ_PROGRAM)
+		s->got |= CONTEXT_COMM;
+	if (s->stat.flags & PROCFS_EXITING && s->got & CONTEXT_CGROUP &&
+	    cgroup_has_v1(s->cgroup, s->cgroup_len))
+		s->got &= (uint16_t)~CONTEXT_CGROUP;
+	return 0;
 }
 
 /*
  * What goes first at exit is read first: the memory map (arguments, executable), the working
  * directory, the rest.
  */
-int context_read(struct context *c, int32_t tgid, uint16_t want, bool late)
+int context_read(struct context *c, int32_t tgid, uint16_t want, bool late,
+		 const struct context_entry *expected)
 {
 	struct snapshot *s = &c->snap;
-	int fd, r;
+	int fd, r = 0;
 
 	s->got = 0;
-	s->denied = false;
+	s->denied = s->has_stat = false;
 	if (c->proc_fd < 0)
 		return -ENODATA;
 	c->stats.reads++;
@@ -98,24 +140,17 @@ int context_read(struct context *c, int32_t tgid, uint16_t want, bool late)
 		read_link(fd, "exe", CONTEXT_EXE, s->exe, &s->exe_len, s);
 	if (want & CONTEXT_CWD)
 		read_link(fd, "cwd", CONTEXT_CWD, s->cwd, &s->cwd_len, s);
-	read_login(fd, want, s);
+	if (want & CONTEXT_CGROUP)
+		read_cgroup(fd, s);
+	if (want & CONTEXT_LOGIN)
+		read_login(fd, expected, s);
 	if (want & READ_IDS && procfs_read_ids(fd, &s->ids) == 0)
 		s->got |= READ_IDS;
-	r = procfs_read_stat(fd, &s->stat);
+	if (!is_proven(c, expected))
+		r = read_stat(c, fd, want);
 	close(fd);
-	if (r < 0) {
-		/* without it nobody knows whose values these are */
-		s->got = 0;
-		c->stats.gone++;
-		return -ESRCH;
-	}
-	if (want & READ_PROGRAM)
-		s->got |= CONTEXT_COMM;
-	if (s->stat.flags & PROCFS_EXITING && s->got & CONTEXT_CGROUP &&
-	    cgroup_has_v1(s->cgroup, s->cgroup_len))
-		s->got &= (uint16_t)~CONTEXT_CGROUP;
 	c->stats.denied += s->denied;
-	return 0;
+	return r;
 }
 
 static int64_t ticks_at(const struct context *c, int64_t mono_ns)
@@ -134,6 +169,8 @@ bool context_began(const struct context *c, int64_t mono_ns)
 
 bool context_is_same(const struct context *c, const struct context_entry *e, int64_t mono_ns)
 {
+	if (!c->snap.has_stat)
+		return true;
 	if (e->start_ticks)
 		return e->start_ticks == c->snap.stat.start_ticks;
 	return context_began(c, e->flags & CONTEXT_BORN ? e->start_ns : mono_ns);
@@ -210,9 +247,11 @@ void context_apply(struct context *c, struct context_entry *e)
 {
 	const struct snapshot *s = &c->snap;
 
-	e->start_ticks = s->stat.start_ticks;
-	if (s->stat.flags & PROCFS_KTHREAD)
-		e->flags |= CONTEXT_KTHREAD;
+	if (s->has_stat) {
+		e->start_ticks = s->stat.start_ticks;
+		if (s->stat.flags & PROCFS_KTHREAD)
+			e->flags |= CONTEXT_KTHREAD;
+	}
 	if (s->got & CONTEXT_COMM) {
 		memcpy(e->comm, s->stat.comm, sizeof(e->comm));
 		set_own(e, CONTEXT_COMM);
@@ -266,7 +305,7 @@ bool context_recheck(struct context *c, struct context_entry *e, int64_t mono_ns
 		return true;
 	e->checked_ns = mono_ns;
 	e->checks = (uint16_t)MIN(e->checks + 1, RECHECK_DOUBLINGS + 1);
-	if (context_read(c, e->tgid, READ_LOGIN, false) < 0)
+	if (context_read(c, e->tgid, READ_LOGIN, false, e) < 0)
 		return true;
 	if (!context_is_same(c, e, mono_ns))
 		return false;
@@ -289,11 +328,12 @@ int context_seed(struct context *c, int64_t now_ns)
 		struct context_entry *e = context_find(c, pid, now_ns);
 
 		if (e && !(e->flags & CONTEXT_RELEASED)) {
-			if (context_read(c, pid, 0, true) < 0 || context_is_same(c, e, now_ns))
+			if (context_read(c, pid, 0, true, NULL) < 0 ||
+			    context_is_same(c, e, now_ns))
 				continue;
 			context_end(c, e, now_ns);
 		}
-		if (context_read(c, pid, READ_PROGRAM | READ_LOGIN | READ_IDS, true) < 0)
+		if (context_read(c, pid, READ_PROGRAM | READ_LOGIN | READ_IDS, true, NULL) < 0)
 			continue;
 		e = context_adopt(c, pid, now_ns);
 		if (e)

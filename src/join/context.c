@@ -2,6 +2,7 @@
 /* The table itself: entries, generations, lists, bounds; see context.h. */
 #include "join/context.h"
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "join/context-internal.h"
 
@@ -25,6 +26,13 @@
 #define STALE_NS (60 * NS_PER_SEC)
 #define SWEEP_SLOW 4
 #define SWEEP_FAST 256
+
+/*
+ * Pids are given in turn: for one to be given twice in so short a time, 1.6 million processes a second would have to
+ * be born with the default of pid_max, or somebody asks for a number (clone3(2) with set_tid).
+ */
+#define YOUNG_NS (20 * NS_PER_MSEC)
+#define PID_MAX_DEFAULT 32768
 
 struct slab {
 	struct slab *next;
@@ -54,7 +62,16 @@ static void set_bounds(struct context *c, const struct context_options *o)
 	c->shift = 32 - bits;
 	c->cost_ns = MAX(NS_PER_SEC / rate, INT64_C(1));
 	c->credit_ns = NS_PER_SEC;
+	c->clock = o->clock ? o->clock : mono_now;
 	c->tick_ns = NS_PER_SEC / MAX(sysconf(_SC_CLK_TCK), 1L);
+}
+
+static bool is_pid_max_large(const struct context *c)
+{
+	char text[16] = { 0 };
+
+	return procfs_read(c->proc_fd, "sys/kernel/pid_max", text, sizeof(text) - 1) > 0 &&
+	       atol(text) >= PID_MAX_DEFAULT;
 }
 
 static int open_parts(struct context *c, const struct context_options *o, size_t *bad)
@@ -82,7 +99,10 @@ static int open_parts(struct context *c, const struct context_options *o, size_t
 	if (o->proc_path && !*o->proc_path)
 		return 0;
 	c->proc_fd = procfs_open(o->proc_path);
-	return c->proc_fd < 0 ? c->proc_fd : 0;
+	if (c->proc_fd < 0)
+		return c->proc_fd;
+	c->young_ns = is_pid_max_large(c) ? YOUNG_NS : 0;
+	return 0;
 }
 
 int context_new(struct context **ret, const struct context_options *options, size_t *bad)
@@ -289,7 +309,7 @@ void context_reap(struct context *c, int64_t now_ns, unsigned int max)
 /* 0: the process of the entry is still there; -ESRCH: it is not; others: nobody knows. */
 static int look(struct context *c, const struct context_entry *e, int64_t now_ns)
 {
-	int r = context_read(c, e->tgid, 0, false);
+	int r = context_read(c, e->tgid, 0, false, NULL);
 
 	return r < 0 ? r : context_is_same(c, e, now_ns) ? 0 : -ESRCH;
 }

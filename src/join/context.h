@@ -45,6 +45,7 @@ struct context_options {
 	uint32_t args_count;	   /* 32 */
 	uint32_t reads_per_second; /* 5,000 processes, each of some files; unused ones last 1 s */
 	int64_t linger_ns;	   /* 10 s: how long an ended process waits for context_release() */
+	int64_t (*clock)(void);	   /* CLOCK_MONOTONIC now; for tests */
 };
 
 /* What an entry may know. */
@@ -141,7 +142,7 @@ void context_event(struct context *c, const struct proc_event_info *e);
 
 void context_fork(struct context *c, int32_t parent_tgid, int32_t tgid, int64_t mono_ns);
 /*
- * Reads /proc: 7 us of work, about 40 us on directories that nobody touched before. To be called as
+ * Reads /proc: about 30 us, for most of what is read has to be made first. To be called as
  * soon as the event can be read, not in batches: a short program is gone half a millisecond after
  * its EXEC. Of true(1) 500 times a second on two CPUs, executable and arguments were caught in 99.5
  * % on a machine with time to spare; with both CPUs busy in 86 %, under nice -20 in 89 %, under

@@ -71,19 +71,17 @@ int drain_source(struct exeunt *x, enum exeunt_source source, bool woken, bool *
 	if (r < 0)
 		return give_up(x, source, r);
 	*more |= again;
-	if (source == EXEUNT_SOURCE_PROCEVENTS)
-		x->loop.events += (unsigned int)r;
 	return r;
 }
 
 /*
  * The leading sources first, and the proc connector behind them: what it tells of a process was queued before its end was,
- * so that it is known when the end is put out.
+ * so that it is known when the end is put out. Audit tells of an EXEC behind that, of a process that is known by then.
  */
 int drain_sources(struct exeunt *x, bool woken, bool *more)
 {
 	static const enum exeunt_source order[] = { EXEUNT_SOURCE_TASKSTATS, EXEUNT_SOURCE_PACCT,
-						    EXEUNT_SOURCE_AUDIT, EXEUNT_SOURCE_PROCEVENTS };
+						    EXEUNT_SOURCE_PROCEVENTS, EXEUNT_SOURCE_AUDIT };
 	int total = 0;
 
 	*more = false;

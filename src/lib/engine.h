@@ -23,7 +23,7 @@ struct engine_loop {
 	int64_t timer_at_ns; /* what the timer is set to, 0: off */
 	int64_t check_at_ns; /* next look at the overflow counters, 0: nothing came since the last */
 	bool prompt;	     /* while sleeping: the proc connector is read at once all the same */
-	unsigned int events; /* of the proc connector, since the last nap */
+	uint64_t execs;	     /* EXEC events as counted at the last nap */
 	int64_t boot_offset_at_ns;
 	int64_t awaited_until_ns; /* audit tells of exits: they are waited for */
 	uint64_t audit_exits;	  /* as counted then */

@@ -71,9 +71,9 @@ static void take_end(struct intake *in, const struct audit_event *e, const struc
 	if (unlikely(in->n_own) && audit_event_has(e, AUDIT_HAS_PID) &&
 	    intake_take_own(in, e->pid, EXEUNT_SOURCE_AUDIT))
 		return;
-	if (in->context && audit_event_has(e, AUDIT_HAS_ARGS)) {
+	if (in->cleaner && audit_event_has(e, AUDIT_HAS_ARGS)) {
 		clean = *e;
-		clean.n_args = context_clean_args(in->context, e->args, e->n_args,
+		clean.n_args = context_clean_args(in->cleaner, e->args, e->n_args,
 						  e->flags & AUDIT_EVENT_ARGS_CUT, &clean.args);
 		if (!clean.n_args)
 			clean.has &= ~(UINT64_C(1) << AUDIT_HAS_ARGS);

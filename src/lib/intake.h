@@ -33,6 +33,7 @@ struct intake {
 	struct joiner *joiner;	 /* borrowed */
 	struct ledger *ledger;	 /* borrowed */
 	struct context *context; /* borrowed; NULL: none */
+	struct context *cleaner; /* borrowed; what may be told of arguments; NULL: all */
 	intake_message_fn message;
 	void *userdata;
 	bool from_file; /* times are those of the records */

@@ -24,9 +24,9 @@
 
 /*
  * While the sources are left alone, the proc connector is still read at once, for what an EXEC says has to be looked up in
- * /proc before the program ends; but not above this many events in one nap, where all that could be won is lost again.
+ * /proc before the program ends; but not above this many EXECs in one nap, where all that could be won is lost again.
  */
-#define PROMPT_EVENTS 20
+#define PROMPT_EXECS 20
 /* So long after an exit that audit told of, others are waited for. */
 #define AWAIT_AUDIT_NS (10 * NS_PER_SEC)
 #define BOOT_OFFSET_NS (5 * NS_PER_SEC)
@@ -88,16 +88,16 @@ static void begin_naps(struct exeunt *x)
 		if (i != EXEUNT_SOURCE_PROCEVENTS)
 			loop_unwatch(x, (enum exeunt_source)i);
 	x->loop.sleeping = x->loop.prompt = true;
-	x->loop.events = 0;
+	x->loop.execs = x->intake.execs;
 }
 
-/* After a nap: too many events to be read one by one, or few enough again? */
+/* After a nap: too many EXECs to be read one by one, or few enough again? */
 static void judge_prompt(struct exeunt *x)
 {
 	struct source *s = source_in_use(x, EXEUNT_SOURCE_PROCEVENTS);
-	bool prompt = x->loop.events <= PROMPT_EVENTS;
+	bool prompt = x->intake.execs - x->loop.execs <= PROMPT_EXECS;
 
-	x->loop.events = 0;
+	x->loop.execs = x->intake.execs;
 	if (!s || prompt == x->loop.prompt)
 		return;
 	x->loop.prompt = prompt;
@@ -269,6 +269,22 @@ static int change_mode(struct exeunt *x, const struct woken *w, int total, bool 
 	return 0;
 }
 
+/* An EXEC cannot wait; ends can, until they wake us or the nap is over. */
+static int take_execs(struct exeunt *x)
+{
+	bool more = false;
+	int r = drain_source(x, EXEUNT_SOURCE_PROCEVENTS, true, &more);
+	int64_t now;
+
+	if (r < 0 || x->loop.sleeping)
+		return MIN(r, 0);
+	now = mono_now();
+	if (!x->loop.check_at_ns)
+		x->loop.check_at_ns = now + CHECK_NS;
+	set_timer(&x->loop, more ? now + 1 : next_time(x, now));
+	return 0;
+}
+
 int loop_dispatch(struct exeunt *x)
 {
 	struct engine_loop *l = &x->loop;
@@ -279,10 +295,8 @@ int loop_dispatch(struct exeunt *x)
 
 	if (r < 0)
 		return r;
-	if (l->sleeping && w.proc_connector && !w.timer) {
-		r = drain_source(x, EXEUNT_SOURCE_PROCEVENTS, true, &more);
-		return MIN(r, 0);
-	}
+	if (w.proc_connector && !w.timer && (l->sleeping || !w.sources))
+		return take_execs(x);
 	/* first of all what cannot wait, and again behind the ends, see drain.c */
 	r = w.proc_connector ? drain_source(x, EXEUNT_SOURCE_PROCEVENTS, !l->sleeping, &more) : 0;
 	if (r < 0)

@@ -88,7 +88,7 @@ static int open_context(struct exeunt *x)
 	}
 	if (r < 0)
 		return engine_fail(x, r, "/proc cannot be read: %s", strerror(-r));
-	x->intake.context = x->context;
+	x->intake.context = x->intake.cleaner = x->context;
 	join_set_context(x->joiner, x->context);
 	return 0;
 }

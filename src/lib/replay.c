@@ -50,7 +50,7 @@ int replay_context(struct exeunt *x, bool untimed, bool same_boot)
 	context_free(TAKE(x->context));
 	x->intake.untimed = untimed;
 	r = context_new(&x->context, &o, &bad);
-	x->intake.context = x->context;
+	x->intake.context = x->intake.cleaner = x->context;
 	join_set_context(x->joiner, x->context);
 	if (r == -EINVAL)
 		return engine_fail(x, r, "not a regular expression: %s", x->options.redact[bad]);

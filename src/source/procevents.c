@@ -27,10 +27,16 @@
 /* The kernel's messages have 76 bytes. */
 #define STRIDE 192
 #define ACK_TIMEOUT_MS 200
+#define BELL_BYTES 65536
+#define BELL_BATCH 32
+/* One in so many of the events that are no EXEC rings, more often where the buffer is small. */
+#define BELL_OTHERS_MOST 1024
+#define BELL_OTHERS_SHARE 16384
 
 struct procevents_source {
 	struct source base;
 	int epoll_fd;
+	int bell_fd; /* what we are woken by; -1: the channel itself */
 	struct netlink_channel channel;
 	struct netlink_batch batch;
 	bool listening;
@@ -152,6 +158,13 @@ static int await_answer(int fd, uint32_t ack)
 #define AT_CHILD_PID (AT_WHAT + offsetof(struct proc_event, event_data.fork.child_pid))
 #define AT_CHILD_TGID (AT_WHAT + offsetof(struct proc_event, event_data.fork.child_tgid))
 
+static int attach(int fd, struct sock_filter *code, unsigned short n)
+{
+	const struct sock_fprog program = { n, code };
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) ? -errno : 0;
+}
+
 /* The filter machine reads numbers as of the network; those of the message are the host's. */
 static int leave_out_ends(int fd)
 {
@@ -168,9 +181,65 @@ static int leave_out_ends(int fd)
 		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};
-	const struct sock_fprog program = { ARRAY_SIZE(code), code };
 
-	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) ? -errno : 0;
+	return attach(fd, code, ARRAY_SIZE(code));
+}
+
+/* A power of two. */
+static uint32_t count_others(uint32_t bytes)
+{
+	uint32_t n = 1;
+
+	while (n < BELL_OTHERS_MOST && n * BELL_OTHERS_SHARE < bytes)
+		n *= 2;
+	return n;
+}
+
+/*
+ * The bell: a second socket, to be woken by, not to be read from. An EXEC has to be looked up in /proc at once, all else
+ * has time until something ends; to be woken for each birth would be half of all the wakes, and more where processes
+ * only fork. It rings for each EXEC, and for one in so many others, lest the queue runs full while nothing ends.
+ *
+ * It has to be there before the socket that is read: the kernel serves the latest listener first
+ * (net/netlink/af_netlink.c: netlink_update_subscriptions() adds at the head), so that what rang is in the queue by then.
+ */
+static int hang_bell(int fd, uint32_t bytes)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_WHAT),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_EXEC), 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_EXIT), 4, 0),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_RANDOM)),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, count_others(bytes) - 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	uint64_t granted;
+	int r = netlink_prepare(fd, BELL_BYTES, &granted);
+
+	return r < 0 ? r : attach(fd, code, ARRAY_SIZE(code));
+}
+
+static void open_bell(struct procevents_source *s, uint32_t bytes)
+{
+	int fd = netlink_open(NETLINK_CONNECTOR, 1u << (CN_IDX_PROC - 1));
+
+	s->bell_fd = fd;
+	if (fd < 0 || hang_bell(fd, bytes) >= 0)
+		return;
+	close_fd(fd); /* before Linux 3.16: then each event wakes us */
+	s->bell_fd = -1;
+}
+
+/* Nothing of it is of use: no bytes are asked for. */
+static void silence_bell(const struct procevents_source *s)
+{
+	struct mmsghdr nothing[BELL_BATCH] = { 0 };
+
+	while (s->bell_fd >= 0 &&
+	       recvmmsg(s->bell_fd, nothing, BELL_BATCH, MSG_DONTWAIT, NULL) == BELL_BATCH)
+		;
 }
 
 static int listen_to_kernel(struct procevents_source *s, const struct source_options *o)
@@ -178,9 +247,10 @@ static int listen_to_kernel(struct procevents_source *s, const struct source_opt
 	uint32_t bytes = o->receive_buffer ? o->receive_buffer : netlink_choose_buffer(1);
 	struct epoll_event event = { .events = EPOLLIN };
 	uint32_t ack = (uint32_t)mono_now();
-	int r;
+	int r, fd;
 
 	s->channel = (struct netlink_channel){ .number = -1 };
+	open_bell(s, bytes);
 	s->channel.fd = netlink_open(NETLINK_CONNECTOR, 1u << (CN_IDX_PROC - 1));
 	if (s->channel.fd < 0)
 		return s->channel.fd;
@@ -197,7 +267,8 @@ static int listen_to_kernel(struct procevents_source *s, const struct source_opt
 	r = netlink_batch_init(&s->batch, BATCH, STRIDE, false);
 	if (r >= 0)
 		r = netlink_channel_begin(&s->channel);
-	if (r >= 0 && epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->channel.fd, &event))
+	fd = s->bell_fd >= 0 ? s->bell_fd : s->channel.fd;
+	if (r >= 0 && epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &event))
 		r = -errno;
 	return r;
 }
@@ -212,6 +283,7 @@ static void procevents_free(struct source *base)
 	if (s->listening)
 		send_request(s->channel.fd, PROC_CN_MCAST_IGNORE, 0);
 	close_fd(s->channel.fd);
+	close_fd(s->bell_fd);
 	close_fd(s->epoll_fd);
 	netlink_batch_done(&s->batch);
 	free(s);
@@ -231,7 +303,7 @@ static int procevents_open(struct source **ret, const struct source_options *o,
 		return netlink_refuse(st, ENOMEM, "not enough memory", NULL);
 	s->base.ops = &source_procevents;
 	s->base.status = st;
-	s->channel.fd = -1;
+	s->channel.fd = s->bell_fd = -1;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	r = s->epoll_fd < 0 ? -errno : listen_to_kernel(s, o);
 	if (r < 0) {
@@ -256,6 +328,7 @@ static int procevents_drain(struct source *base, bool woken, frame_fn fn, void *
 	int total, r;
 
 	*more = false;
+	silence_bell(s); /* first: what comes in between rings again */
 	total = netlink_channel_drain(&s->channel, &s->batch, base, woken, fn, userdata, more);
 	if (total < 0 || *more)
 		return total;
