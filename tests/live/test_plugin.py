@@ -13,98 +13,10 @@ import time
 import audit
 import lib
 import sources
+from plugin import (FIRST_START, RATE, STARTED_AGAIN, TIMEOUT, Auditd, Feed, Plugin, drain, event, exits, memory_kib,
+                    send)
 
-TIMEOUT = 20
 HUNG_SECONDS = 30
-RATE = 5000
-BLOCKED = (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGCHLD, signal.SIGCONT)
-IGNORED = set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, 32, 33}
-SYSCALL = ("type=SYSCALL msg=audit({0:.3f}:{1}): arch=c000003e syscall=231 a0={2:x} a1=0 a2=0 a3=0 items=0 ppid=100 "
-           "pid={3} auid=1000 uid=1000 gid=1000 euid=1000 suid=1000 fsuid=1000 egid=1000 sgid=1000 fsgid=1000 tty=pts0 "
-           'ses=3 comm="demo" exe="/usr/bin/demo" subj=unconfined key="exeunt-exits"\n')
-PROCTITLE = "type=PROCTITLE msg=audit({0:.3f}:{1}): proctitle=64656D6F002D78\n"
-EOE = "type=EOE msg=audit({0:.3f}:{1}): \n"
-
-
-def event(serial, code, pid, when=None):
-    """The three records of an exit_group(2)."""
-    when = when or time.time()
-    return [form.format(when, serial, code, pid).encode() for form in (SYSCALL, PROCTITLE, EOE)]
-
-
-def first_start():
-    """What auditd leaves a plugin at its first start: everything ignored."""
-    for number in IGNORED:
-        signal.signal(number, signal.SIG_IGN)
-
-
-def started_again():
-    """What auditd 3.0 leaves a plugin that it starts again: blocked."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKED)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-class Plugin:
-    """We are auditd: a socket as its input, nothing in its environment."""
-
-    def __init__(self, *options, output=None, before=first_start, prefix=(), program=None):
-        self.path = output or os.path.join(lib.scratch, f"plugin.{len(lib.started)}.{time.monotonic_ns()}")
-        self.ours, theirs = socket.socketpair()
-        argv = [*prefix, *(program or [lib.EXEUNT, "plugin"]), *(["-o", self.path] if output != "" else []), *options]
-        with open(self.path + ".err", "wb") as err:
-            self.process = subprocess.Popen(argv, stdin=theirs, stdout=subprocess.DEVNULL, stderr=err, env={}, cwd="/",
-                                            preexec_fn=before, pass_fds=(0,), restore_signals=False)
-        theirs.close()
-        lib.started.append(self.process)
-
-    def errors(self):
-        with open(self.path + ".err", errors="replace") as f:
-            return f.read()
-
-    def read(self):
-        with open(self.path, "rb") as f:
-            return f.read()
-
-    def wait_for(self, words, where=None):
-        end = time.monotonic() + TIMEOUT
-        while not re.search(words, (where or self.errors)()):
-            if time.monotonic() > end or self.process.poll() is not None:
-                return lib.check(False, f"waited for {words!r} in vain: {self.errors()}")
-            time.sleep(0.01)
-        return True
-
-    def ended(self, why):
-        """It has to end by itself now; its exit status has to be 0."""
-        try:
-            self.process.wait(TIMEOUT)
-        except subprocess.TimeoutExpired:
-            lib.check(False, f"{why}: it goes on")
-            self.process.kill()
-            self.process.wait()
-        lib.started.remove(self.process)
-        lib.check(self.process.returncode == 0, f"{why}: status {self.process.returncode}: {self.errors()}")
-
-    def close(self):
-        """The end of its input."""
-        self.ours.close()
-        self.ended("the end of the input")
-
-    def records(self):
-        """Of a stream from start to stop, without a gap. From audit alone it has no process.entity_id."""
-        found = lib.parse_lines(self.read())
-        seqs = [r["seq"] for r in found]
-        lib.check(seqs == list(range(1, len(seqs) + 1)), "seq does not count 1, 2, 3 ...")
-        kinds = [r["type"] for r in found]
-        lib.check(kinds[:1] == ["start"] and kinds[-1:] == ["stop"], f"it begins with {kinds[:1]} and ends with {kinds[-1:]}")
-        return found
-
-
-def send(plugin, events):
-    plugin.ours.sendall(b"".join(line for e in events for line in e))
-
-
-def exits(records):
-    return {lib.get(r, "process.pid"): r for r in records if r["type"] == "exit"}
 
 
 def alone():
@@ -114,7 +26,7 @@ def alone():
     os.chmod(program, 0o755)
     os.chmod(lib.scratch, 0o777)
     plugin = Plugin("--numeric", program=[program, "plugin"], prefix=[
-        shutil.which("setpriv"), "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"])
+        "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"])
     plugin.wait_for("listening to audit.*\n.*without taskstats: ")
     send(plugin, [event(n + 1, n, 100000 + n) for n in range(256)])
     plugin.close()
@@ -139,7 +51,7 @@ def joined():
         with subprocess.Popen(["/bin/sh", "-c", f"exit {code}"]) as child:
             pass
         children[child.pid] = code
-        send(plugin, [event(code + 1, code, child.pid)])
+        send(plugin, [event(code + 1, code, child.pid, os.getuid())])
     plugin.close()
     records = plugin.records()
     found = exits(records)
@@ -156,14 +68,14 @@ def joined():
 
 def signals():
     """SIGTERM counts from auditd alone; SIGHUP and others do no harm; all of that however it was started"""
-    for before in (first_start, started_again):
+    for name, before in (("first start", FIRST_START), ("started again", STARTED_AGAIN)):
         plugin = Plugin("--source", "audit", before=before)
         plugin.wait_for("listening to audit")
-        for name in ("HUP", "USR1", "USR2", "CONT", "INT", "TERM"):
-            subprocess.run(["kill", f"-{name}", str(plugin.process.pid)], check=True)
+        for word in ("HUP", "USR1", "USR2", "CONT", "INT", "TERM"):
+            subprocess.run(["kill", f"-{word}", str(plugin.process.pid)], check=True)
         plugin.wait_for("passed over")
-        for name in ("SIGHUP", "SIGUSR1", "SIGUSR2", "SIGCONT"):
-            plugin.process.send_signal(getattr(signal, name))
+        for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT):
+            plugin.process.send_signal(number)
         send(plugin, [event(1, 0, 100000)])
         plugin.wait_for(r"100000", where=lambda p=plugin: p.read().decode())
         # what is in its input when it is told to end still comes out
@@ -171,8 +83,8 @@ def signals():
         send(plugin, [event(2, 0, 100001)])
         plugin.process.send_signal(signal.SIGTERM)
         plugin.process.send_signal(signal.SIGCONT)
-        plugin.ended(f"{before.__name__}: SIGTERM of its parent")
-        lib.check(set(exits(plugin.records())) == {100000, 100001}, f"{before.__name__}: {exits(plugin.records()).keys()}")
+        plugin.ended(f"{name}: SIGTERM of its parent")
+        lib.check(set(exits(plugin.records())) == {100000, 100001}, f"{name}: {exits(plugin.records()).keys()}")
 
 
 def again():
@@ -217,9 +129,9 @@ def log():
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as logger:
         logger.bind("/dev/log")
         try:
-            for options, words in ((["--source", "audit"], "<30>.* exeunt\\[PID\\]: plugin of auditd: listening to audit$"),
-                                   (["--nonsense"], "<27>.* exeunt\\[PID\\]: its options are not understood"),
-                                   (["-o", "/nowhere/x"], "<27>.* exeunt\\[PID\\]: cannot open '/nowhere/x'")):
+            for options, words in ((["--source", "audit"], "<30>.* exeunt.PID.: plugin of auditd: listening to audit$"),
+                                   (["--nonsense"], "<27>.* exeunt.PID.: its options are not understood"),
+                                   (["-o", "/nowhere/x"], "<27>.* exeunt.PID.: cannot open '/nowhere/x'")):
                 process = subprocess.Popen([lib.EXEUNT, "plugin", "-o", "/dev/null", *options], stdin=subprocess.PIPE,
                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={})
                 process.stdin.close()
@@ -235,49 +147,6 @@ def log():
                 lib.check(any(re.match(words, line) for line in told), f"{words!r} is not in {told}")
         finally:
             os.unlink("/dev/log")
-
-
-class Feed(threading.Thread):
-    """Records at a rate, as a dispatcher that waits where it cannot write. `late`: how far behind it ever was, s."""
-
-    def __init__(self, plugin, seconds):
-        super().__init__(daemon=True)
-        self.plugin, self.events, self.late = plugin, RATE * seconds // 3, 0.0
-        self.longest = 0.0
-
-    def run(self):
-        begin, sent = time.monotonic(), 0
-        for n in range(self.events):
-            for line in event(n + 1, n % 256, 100000 + n):
-                due = begin + sent / RATE
-                before = time.monotonic()
-                if before < due:
-                    time.sleep(due - before)
-                before = time.monotonic()
-                self.plugin.ours.sendall(line)
-                after = time.monotonic()
-                self.longest = max(self.longest, after - before)
-                self.late = max(self.late, after - due)
-                sent += 1
-
-
-def memory_kib(process):
-    with open(f"/proc/{process.pid}/status", encoding="ascii") as f:
-        return int(re.search(r"VmHWM:\s+(\d+)", f.read()).group(1))
-
-
-def drain(path):
-    """Reads a FIFO to its end, in a thread."""
-    data = bytearray()
-
-    def read():
-        with open(path, "rb") as f:
-            while chunk := f.read(1 << 16):
-                data.extend(chunk)
-
-    thread = threading.Thread(target=read)
-    thread.start()
-    return thread, data
 
 
 def check_told(records, what):
@@ -356,58 +225,6 @@ def slow_output():
     lib.check(told, "the loss was told at the end only")
 
 
-AUDITD_CONF = """local_events = yes
-write_logs = no
-log_format = ENRICHED
-flush = none
-name_format = NONE
-space_left = 2
-admin_space_left = 1
-space_left_action = ignore
-admin_space_left_action = ignore
-disk_full_action = ignore
-disk_error_action = ignore
-q_depth = 2000
-overflow_action = ignore
-plugin_dir = {0}/plugins.d/
-"""
-
-
-class Auditd:
-    """A real auditd in the foreground, with the plugins.d file that we give away."""
-
-    def __init__(self, program, output):
-        self.dir = os.path.join(lib.scratch, "auditd")
-        os.makedirs(os.path.join(self.dir, "plugins.d"), 0o750)
-        with open(os.path.join(os.path.dirname(__file__), "../../tools/exeunt-plugin.conf"), encoding="ascii") as f:
-            conf = f.read().replace("/usr/sbin/exeunt", os.path.abspath(lib.EXEUNT)).replace(
-                "/var/log/exeunt.jsonl", output)
-        for name, text in (("plugins.d/exeunt.conf", conf), ("auditd.conf", AUDITD_CONF.format(self.dir))):
-            with open(os.path.join(self.dir, name), "w", encoding="ascii") as f:
-                f.write(text)
-            os.chmod(f.name, 0o640)
-        self.process = subprocess.Popen([program, "-n", "-s", "nochange", "-c", self.dir], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        lib.started.append(self.process)
-        sources.wait_until(lambda: audit.status()["pid"] == self.process.pid, "auditd to own audit")
-        sources.wait_until(lambda: self.plugins(), "auditd to start its plugin")
-
-    def plugins(self):
-        """pids of its children that are exeunt"""
-        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii") as f:
-            pids = f.read().split()
-        for task in os.listdir(f"/proc/{self.process.pid}/task"):
-            with open(f"/proc/{self.process.pid}/task/{task}/children", encoding="ascii") as f:
-                pids += f.read().split()
-        return sorted({int(pid) for pid in pids if os.path.exists(f"/proc/{pid}/exe") and
-                       os.path.basename(os.readlink(f"/proc/{pid}/exe")) == "exeunt"})
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(TIMEOUT)
-        lib.started.remove(self.process)
-
-
 def real_auditd():
     """a real auditd, and nobody reads our output: what is audited does not wait, and the loss is told exactly"""
     program = os.environ.get("AUDITD") or shutil.which("auditd")
@@ -479,4 +296,5 @@ def killed():
     lib.check(kinds.count("stop") == 1 and kinds[-1] == "stop", f"the end is {kinds[-3:]}")
 
 
-lib.main(begin_hung_output, alone, joined, signals, again, two_words, refusals, log, slow_output, real_auditd, killed, hung_output)
+lib.main(begin_hung_output, alone, joined, signals, again, two_words, refusals, log, slow_output, real_auditd,
+         killed, hung_output)
