@@ -98,15 +98,28 @@ static void backfill(struct joiner *j, struct process *alone, int64_t now_ns)
 	joiner_close(j, alone, now_ns);
 }
 
-/*
- * Audit is not waited for before it is known to tell of ends, so that the process was put out without it; and it tells of an
- * end before the leading source does, whose word may not come any more when it is our own end.
- */
+/* Audit is not waited for before it is known to tell of ends; so it was put out without it. */
+static bool is_from_before(const struct joiner *j, const struct process *p)
+{
+	return p->sources == BIT_AUDIT && p->start_high_ns <= j->awaited_since_ns;
+}
+
+/* Audit tells of an end before the leading source does, whose word may not come any more when it is our own end. */
 static bool is_untimely(const struct joiner *j, const struct process *p)
 {
-	return p->sources == BIT_AUDIT &&
-	       (p->start_high_ns <= j->awaited_since_ns ||
-		p->touched_ns + AHEAD_NS > j->horizon[joiner_leading(j)]);
+	return is_from_before(j, p) || (p->sources == BIT_AUDIT &&
+					p->touched_ns + AHEAD_NS > j->horizon[joiner_leading(j)]);
+}
+
+/*
+ * Who waits for room in audit's queue behind the first of the records of its end, has not ended yet (kernel/audit.c:
+ * audit_log_start()); how long such waits are now shows.
+ */
+static int64_t patience(const struct joiner *j, const struct process *p)
+{
+	if (p->sources != BIT_AUDIT || is_from_before(j, p))
+		return ALONE_NS;
+	return ALONE_NS + 4 * joiner_audit_delay(j);
 }
 
 /* What stood alone since before seen_ns, when all queues of the leading source had been read. */
@@ -114,7 +127,7 @@ static void judge_alone(struct joiner *j, struct process *p, int64_t now_ns, boo
 {
 	if (was_lost(j, p)) {
 		backfill(j, p, now_ns);
-	} else if (!last && p->touched_ns + ALONE_NS >= now_ns) {
+	} else if (!last && p->touched_ns + patience(j, p) >= now_ns) {
 		return;
 	} else if ((p->sources & BIT_PACCT) && p->exit_second <= j->since_second) {
 		table_move(j->table, p, PROCESS_ENDING); /* in the second in which we began */

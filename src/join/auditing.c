@@ -10,8 +10,6 @@
 #include "record/fill.h"
 #include "record/status.h"
 
-/* 12 ms before the end at the most when stressed; an exit that is held up in the kernel takes longer. */
-#define EARLY_NS (500 * NS_PER_MSEC)
 /* Two records of one end; nobody has the same pid again so soon, with the same parent, session and executable. */
 #define AGAIN_NS (100 * NS_PER_MSEC)
 /* Our own estimate of the end may be early by what the clocks disagree. */
@@ -35,7 +33,7 @@ static int ways_agree(const struct process *p, const struct process *told)
 int joiner_audit_fits(const struct process *p, const struct process *told)
 {
 	const struct exeunt_record *r = &p->record;
-	int64_t slack = (int64_t)MIN(r->exit_precision_ns, (uint64_t)NS_PER_SEC);
+	int64_t slack = LATE_NS + (int64_t)MIN(r->creation_precision_ns, (uint64_t)NS_PER_SEC);
 
 	/* threads may have ids of their own */
 	if (p->single && exeunt_has(r, EXEUNT_F_UID) && exeunt_has(&told->record, EXEUNT_F_UID) &&
@@ -43,10 +41,12 @@ int joiner_audit_fits(const struct process *p, const struct process *told)
 		return 0;
 	if (!exeunt_has(r, EXEUNT_F_EXIT_TIME))
 		return 1;
-	if (told->audit_ns > r->exit_time_ns + LATE_NS ||
-	    told->audit_ns + EARLY_NS + slack < r->exit_time_ns)
+	if (told->audit_ns > r->exit_time_ns + LATE_NS)
 		return 0;
-	slack = LATE_NS + (int64_t)MIN(r->creation_precision_ns, (uint64_t)NS_PER_SEC);
+	/*
+	 * A few ms before the end, but when audit's queue is full who calls exit_group(2) has to wait in it, a minute perhaps
+	 * (kernel/audit.c: audit_log_start()). While it lives nobody else has its pid.
+	 */
 	if (exeunt_has(r, EXEUNT_F_CREATION_TIME) && told->audit_ns + slack < r->creation_time_ns)
 		return 0;
 	return ways_agree(p, told);

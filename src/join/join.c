@@ -7,13 +7,10 @@
 #include "record/status.h"
 
 /*
- * How long after the last task's record the kernel may take to give the other sources theirs, when it is not held up:
- * pacct is written behind exit_mm(), audit goes through a thread of the kernel's. Later ones amend.
+ * How long after the last task's record accounting may take, which is written behind exit_mm(), when it is not held up; for
+ * audit see behind.c. Later ones amend.
  */
-static const int64_t lag_ns[EXEUNT_SOURCE_COUNT] = {
-	[EXEUNT_SOURCE_PACCT] = 20 * NS_PER_MSEC,
-	[EXEUNT_SOURCE_AUDIT] = 40 * NS_PER_MSEC,
-};
+#define PACCT_WAIT_NS (20 * NS_PER_MSEC)
 /* A source that does not even say that it has nothing is not waited for any longer. */
 #define AWAIT_MOST_NS NS_PER_SEC
 
@@ -188,21 +185,26 @@ void joiner_close_unended(struct joiner *j, struct process *p, const struct fram
 	joiner_close(j, p, now->mono_ns);
 }
 
-static bool is_whole(const struct joiner *j, const struct process *p, int64_t now_ns)
+/* Neither its record of the end, nor, if it tells of executions, that of one that nobody else told enough of. */
+static bool lacks_audit(const struct joiner *j, const struct process *p)
 {
-	int64_t horizon = j->horizon[EXEUNT_SOURCE_TASKSTATS];
-	uint32_t waiting = j->awaited & ~p->sources;
+	return (j->awaited & ~p->sources & BIT_AUDIT) ||
+	       (j->told && is_active(j, BIT_AUDIT) && complete_lacks_program(j, p));
+}
+
+bool joiner_is_whole(const struct joiner *j, const struct process *p, int64_t now_ns)
+{
+	int64_t horizon = j->horizon[EXEUNT_SOURCE_TASKSTATS], wait_ns = joiner_audit_wait(j);
 
 	if (!p->single && (horizon < p->deadline_ns))
 		return false;
+	if (j->horizon[EXEUNT_SOURCE_AUDIT] < p->touched_ns + wait_ns &&
+	    now_ns < p->touched_ns + wait_ns + AWAIT_MOST_NS && lacks_audit(j, p))
+		return false;
 	if (now_ns >= p->touched_ns + AWAIT_MOST_NS)
 		return true;
-	for (int s = 0; waiting; s++, waiting >>= 1)
-		if ((waiting & 1) && j->horizon[s] < p->touched_ns + lag_ns[s])
-			return false;
-	if (j->told && is_active(j, BIT_AUDIT) &&
-	    j->horizon[EXEUNT_SOURCE_AUDIT] < p->touched_ns + lag_ns[EXEUNT_SOURCE_AUDIT] &&
-	    complete_lacks_program(j, p))
+	if ((j->awaited & ~p->sources & BIT_PACCT) &&
+	    j->horizon[EXEUNT_SOURCE_PACCT] < p->touched_ns + PACCT_WAIT_NS)
 		return false;
 	return !is_active(j, BIT_PROCEVENTS) ||
 	       j->horizon[EXEUNT_SOURCE_PROCEVENTS] >= p->touched_ns;
@@ -223,7 +225,8 @@ void joiner_update(struct joiner *j, struct process *p, int64_t now_ns)
 {
 	if (p->state == PROCESS_CLOSED) {
 		amend(j, p);
-	} else if (p->state == PROCESS_ENDING && is_whole(j, p, now_ns)) {
+	} else if ((p->state == PROCESS_ENDING || p->state == PROCESS_BEHIND) &&
+		   joiner_is_whole(j, p, now_ns)) {
 		joiner_close(j, p, now_ns);
 	}
 }
@@ -241,11 +244,14 @@ void join_horizon(struct joiner *j, enum exeunt_source source, int64_t mono_ns)
 	for (p = table_oldest(j->table, PROCESS_ENDING); p; p = next) {
 		next = table_next(j->table, p);
 		next_ns = MAX(p->deadline_ns, mono_ns + NS_PER_MSEC);
-		if (is_whole(j, p, mono_ns))
+		if (joiner_is_whole(j, p, mono_ns))
 			joiner_close(j, p, mono_ns);
+		else if (lacks_audit(j, p) && joiner_is_behind(j, p, mono_ns))
+			table_move(j->table, p, PROCESS_BEHIND);
 		else
 			j->deadline_ns = MIN(j->deadline_ns, next_ns);
 	}
+	joiner_close_behind(j, mono_ns);
 }
 
 int64_t join_deadline(const struct joiner *j)
@@ -272,15 +278,21 @@ bool join_sweep(struct joiner *j, bool (*is_alive)(int32_t tgid), const struct f
 	return again;
 }
 
-void join_settle(struct joiner *j)
+static void settle(struct joiner *j, enum process_state state)
 {
 	struct process *p, *next;
 
-	for (p = table_oldest(j->table, PROCESS_ENDING); p; p = next) {
+	for (p = table_oldest(j->table, state); p; p = next) {
 		next = table_next(j->table, p);
 		if (p->single && (p->sources & BIT_PACCT))
 			joiner_close(j, p, p->touched_ns);
 	}
+}
+
+void join_settle(struct joiner *j)
+{
+	settle(j, PROCESS_BEHIND);
+	settle(j, PROCESS_ENDING);
 }
 
 void join_flush(struct joiner *j)
@@ -289,15 +301,19 @@ void join_flush(struct joiner *j)
 
 	joiner_tell_evicted(j);
 	joiner_judge_all_alone(j);
+	while ((p = table_oldest(j->table, PROCESS_BEHIND)))
+		joiner_close(j, p, p->touched_ns);
 	while ((p = table_oldest(j->table, PROCESS_ENDING)))
 		joiner_close(j, p, p->touched_ns);
 	memset(j->horizon, 0, sizeof(j->horizon)); /* what comes next may be of another boot */
+	j->delay_ns = j->delay_before_ns = j->delay_since_ns = 0;
 }
 
 void join_count(const struct joiner *j, struct exeunt_balance *balance)
 {
-	balance->pending =
-		table_count(j->table, PROCESS_ENDING) + table_count(j->table, PROCESS_ALONE);
+	balance->pending = table_count(j->table, PROCESS_ENDING) +
+			   table_count(j->table, PROCESS_BEHIND) +
+			   table_count(j->table, PROCESS_ALONE);
 	balance->unfinished = table_count(j->table, PROCESS_OPEN);
 }
 

@@ -66,6 +66,9 @@ void join_task(struct joiner *j, const struct task_exit *task, const struct fram
 /* An accounting record was read. */
 void join_pacct(struct joiner *j, const struct pacct_exit *e, const struct frame *f);
 
+/* An audit record was read, whatever it tells; its own time is audit_ns. Tells how far audit is behind. */
+void join_audit_seen(struct joiner *j, int64_t audit_ns, const struct frame *f);
+
 /* Audit told of an end: EXIT, ABEND or SECCOMP with a signal. Others are passed over. */
 void join_audit(struct joiner *j, const struct audit_event *e, const struct frame *f);
 

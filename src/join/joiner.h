@@ -48,6 +48,9 @@ struct joiner {
 	int64_t horizon[EXEUNT_SOURCE_COUNT];
 	int64_t real_offset_ns;	    /* CLOCK_REALTIME less CLOCK_MONOTONIC, as last read */
 	struct exeunt_loss evicted; /* by a full table, not told yet */
+	int64_t delay_ns;	    /* the longest from an audit record's time until it was read */
+	int64_t delay_before_ns;    /* the same, of the time before */
+	int64_t delay_since_ns;
 	int64_t awaited_since_ns;   /* audit is waited for since then; while it is not, up to now */
 	struct joiner_ended ended[JOINER_ENDED];
 	int64_t deadline_ns;	    /* not later than the earliest in PROCESS_ENDING */
@@ -71,6 +74,9 @@ void joiner_emit(struct joiner *j, struct exeunt_record *r, enum exeunt_type typ
 
 /* A process in the table has something new: puts it out if it is whole, amends if it is out already. */
 void joiner_update(struct joiner *j, struct process *p, int64_t now_ns);
+
+/* All that is waited for has come, or had its time. */
+bool joiner_is_whole(const struct joiner *j, const struct process *p, int64_t now_ns);
 
 /* Puts the exit record out and remembers the process. */
 void joiner_close(struct joiner *j, struct process *p, int64_t now_ns);
@@ -112,6 +118,18 @@ int joiner_audit_fits(const struct process *p, const struct process *told);
  * more. The strings of `told` are taken if they are needed.
  */
 void joiner_take_told(struct process *p, struct process *told, bool ends);
+
+/* behind.c: how long audit's records take, of late, beyond what they always do. */
+int64_t joiner_audit_delay(const struct joiner *j);
+
+/* behind.c: how long after an end audit's record of it is waited for. */
+int64_t joiner_audit_wait(const struct joiner *j);
+
+/* behind.c: it waits for audit, which is behind. */
+bool joiner_is_behind(const struct joiner *j, const struct process *p, int64_t now_ns);
+
+/* behind.c: puts out those that waited for audit long enough. */
+void joiner_close_behind(struct joiner *j, int64_t now_ns);
 
 /* hints.c: a thread ended, says audit, and of its process nothing is known. */
 void joiner_add_hint(struct joiner *j, struct process *told, const struct frame *f);

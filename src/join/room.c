@@ -128,7 +128,9 @@ static bool make_room(struct joiner *j, const struct frame *f)
 		table_remove(j->table, p);
 		return true;
 	}
-	p = table_oldest(j->table, PROCESS_ENDING);
+	p = table_oldest(j->table, PROCESS_BEHIND);
+	if (!p)
+		p = table_oldest(j->table, PROCESS_ENDING);
 	if (p) {
 		joiner_close(j, p, f->mono_ns);
 		return true;

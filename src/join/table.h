@@ -16,6 +16,7 @@
 enum process_state {
 	PROCESS_OPEN, /* lives on; ended threads are kept here */
 	PROCESS_ENDING, /* the last task ended; its companions and other sources have a time of grace */
+	PROCESS_BEHIND, /* the same, but all that is waited for is audit, which is behind */
 	PROCESS_ALONE,	/* another source told of the end, taskstats has not */
 	PROCESS_CLOSED, /* its record is out; kept for a while, so that what is late amends it */
 	PROCESS_HINT,	/* what audit told of a thread that ended; perhaps it was the last */

@@ -96,6 +96,7 @@ static void on_event(const struct audit_event *e, void *userdata)
 
 	if (in->untimed)
 		in->mono_ns = in->real_ns = f.mono_ns = f.real_ns = e->time_ns;
+	join_audit_seen(in->joiner, e->time_ns, &f);
 	use = in->context && is_one_host(in, e) && audit_event_has(e, AUDIT_HAS_PID) && e->pid > 0;
 	if (e->kind == AUDIT_EVENT_EXEC) {
 		if (use)

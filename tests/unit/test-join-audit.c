@@ -291,6 +291,83 @@ static void late_by_two_seconds(void **state)
 	assert_int_equal(balance().exits, 1);
 }
 
+static void seen_at(int64_t told_ms, int64_t read_ms)
+{
+	struct frame f = frame_at(read_ms);
+
+	join_audit_seen(joiner, R0 + told_ms * MS, &f);
+}
+
+/* While audit is behind, records wait for it and need no amendment; who was killed waits as long. */
+static void what_is_behind_is_waited_for(void **state)
+{
+	(void)state;
+	join_set_sources(joiner, T | A, A);
+	seen_at(0, 1000);
+	for (int i = 0; i < 10; i++)
+		put_end(42 + i, 1000, 0x300, false, 500, 1010 + i);
+	for (int64_t ms = 1020; ms < 1500; ms += 5)
+		all_quiet_at(ms);
+	assert_int_equal(n_seen, 0);
+	assert_int_equal(balance().pending, 10);
+	assert_in_range(join_deadline(joiner), T0 + 2000 * MS, T0 + 4100 * MS);
+	for (int i = 9; i > 0; i--)
+		put(exits(AUDIT_EVENT_EXIT, 42 + i, 3, 1008 + i), 1900);
+	assert_int_equal(n_seen, 9); /* at once, in whatever order */
+	for (int64_t ms = 1900; ms < 4100; ms += 100) {
+		seen_at(ms - 1000, ms);
+		all_quiet_at(ms);
+	}
+	assert_int_equal(n_seen, 10);
+	assert_int_equal(seen[9].pid, 42);
+	assert_int_equal(balance().amends, 0);
+	assert_int_equal(balance().pending, 0);
+}
+
+/* Once it has caught up, nothing waits any longer than it has to. */
+static void caught_up(void **state)
+{
+	(void)state;
+	join_set_sources(joiner, T | A, A);
+	seen_at(0, 2000);
+	seen_at(2999, 3005);
+	seen_at(4099, 4105);
+	put_end(42, 1000, 9, false, 500, 4110);
+	all_quiet_at(4149);
+	assert_int_equal(n_seen, 0);
+	all_quiet_at(4150);
+	assert_int_equal(n_seen, 1);
+}
+
+/* Who calls exit_group(2) sleeps in it until audit's queue has room: for longer than any clock is off. */
+static void held_up_in_its_exit(void **state)
+{
+	(void)state;
+	put(exits(AUDIT_EVENT_EXIT, 42, 3, 10), 2500);
+	put_end(42, 1000, 0x300, false, 8000, 7000);
+	all_quiet_at(7100);
+	assert_int_equal(n_seen, 1);
+	assert_int_equal(seen[0].sources, T | A);
+	assert_int_equal(balance().unmatched, 0);
+}
+
+/* A flood of them costs what is only remembered, and is put out early at the worst. */
+static void behind_in_a_full_table(void **state)
+{
+	end(state);
+	begin_with(16);
+	join_set_sources(joiner, T | A, A);
+	seen_at(0, 1000);
+	for (int i = 0; i < 40; i++) {
+		put_end(42 + i, 1000, 0x300, false, 500, 1010 + i * 10);
+		all_quiet_at(1010 + i * 10 + 5);
+	}
+	assert_int_equal(n_seen, 24);
+	assert_int_equal(balance().evicted, 0);
+	join_flush(joiner);
+	assert_int_equal(n_seen, 40);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -311,6 +388,10 @@ int main(void)
 		TEST(killed_in_its_exit),
 		TEST(before_it_was_waited_for),
 		TEST(late_by_two_seconds),
+		TEST(what_is_behind_is_waited_for),
+		TEST(caught_up),
+		TEST(held_up_in_its_exit),
+		TEST(behind_in_a_full_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
