@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The source of accounting records: hands on the bytes of the accounting file, whichever file that is at the moment,
- * each once. Promises that a time without records is told if records were due. Decodes nothing. Opening is in
- * pacct_open.c; what files are, in pacct_follow.c.
+ * The source of accounting records: hands on the bytes of the accounting file, whichever file that
+ * is at the moment, each once. Promises that a time without records is told if records were due.
+ * Decodes nothing. Opening is in pacct_open.c; what files are, in pacct_follow.c.
  */
 #include "source/pacct_internal.h"
 
@@ -269,11 +269,12 @@ int pacct_source_save(struct source *base, const char *note)
 {
 	struct pacct_source *s = (struct pacct_source *)base;
 	struct pacct_now now = pacct_time();
+	size_t len = strlen(note);
 	int r;
 
 	if (!s->state_path)
 		return -ENOTSUP;
-	if (strlen(note) > PACCT_NOTE_MOST)
+	if (len > PACCT_NOTE_MOST)
 		return -EINVAL;
 	/* First the time, then the look: what is written after that time is found by it. */
 	r = pacct_follow_look(s->follow, now);
@@ -281,7 +282,7 @@ int pacct_source_save(struct source *base, const char *note)
 		return r;
 	s->state->saved_ns = now.real_ns;
 	s->state->down = s->health.down;
-	strcpy(s->state->note, note);
+	memcpy(s->state->note, note, len + 1);
 	pacct_follow_save(s->follow, s->state);
 	r = pacct_state_save(s->state, s->state_path);
 	if (r < 0)

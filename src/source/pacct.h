@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the engine does with the source of accounting records beyond what every source offers: it tells how much of the
- * bytes its decoder has not decided on, and has the position saved together with a note of its own, so that after a
- * crash it goes on behind the last record that was put out.
+ * What the engine does with the source of accounting records beyond what every source offers: it
+ * tells how much of the bytes its decoder has not decided on, and has the position saved together
+ * with a note of its own, so that after a crash it goes on behind the last record that was put out.
  */
 #ifndef SOURCE_PACCT_H
 #define SOURCE_PACCT_H
@@ -12,15 +12,16 @@
 #define PACCT_NOTE_MOST 400
 
 /*
- * To be called after each FRAME_DATA: so many bytes at the end of what was handed on are still held by the decoder.
- * At a FRAME_FILE it has to decide on them.
+ * To be called after each FRAME_DATA: so many bytes at the end of what was handed on are still held
+ * by the decoder. At a FRAME_FILE it has to decide on them.
  */
 void pacct_source_undecoded(struct source *s, size_t bytes);
 
 /*
- * Writes the position and a note to the state file, at once or not at all. To be called when what was handed on is
- * safe, and at the end after finish(). Errors: -ENOTSUP (there is no state file), -EINVAL (the note is longer than
- * PACCT_NOTE_MOST), those of open, write and rename; the state before is then untouched.
+ * Writes the position and a note to the state file, at once or not at all. To be called when what
+ * was handed on is safe, and at the end after finish(). Errors: -ENOTSUP (there is no state file),
+ * -EINVAL (the note is longer than PACCT_NOTE_MOST), those of open, write and rename; the state
+ * before is then untouched.
  */
 int pacct_source_save(struct source *s, const char *note);
 

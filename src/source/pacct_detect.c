@@ -62,7 +62,9 @@ bool pacct_lacks_room(int fd)
 
 	if (fd < 0 || fstatvfs(fd, &st))
 		return false;
-	/* Percent of free blocks at which the kernel resumes, suspends; seconds between two looks. */
+	/*
+	 * Percent of free blocks at which the kernel resumes, suspends; seconds between two looks.
+	 */
 	f = fopen("/proc/sys/kernel/acct", "re");
 	if (f) {
 		if (fscanf(f, "%4llu", &resume) != 1)
@@ -176,7 +178,10 @@ int pacct_detect(struct pacct_where *w, const char *first, const char *prefix)
 	r = look_at_places(w, first, prefix);
 	if (r < 0 || w->found)
 		return r;
-	/* Without the privilege, or on an old kernel, the usual places are all that can be looked at. */
+	/*
+	 * Without the privilege, or on an old kernel, the usual places are all that can be looked
+	 * at.
+	 */
 	r = pacct_search(w);
 	return r == -ENOMEM ? r : 0;
 }

@@ -166,7 +166,10 @@ int pacct_file_resume(struct pacct_file *f, const struct pacct_position *p)
 	if (!p->offset)
 		return resume_at_start(f, p);
 	r = pacct_file_seek(f, mark);
-	/* The beginning first: to unpack a large file up to the offset takes time, and most are other files. */
+	/*
+	 * The beginning first: to unpack a large file up to the offset takes time, and most are
+	 * other files.
+	 */
 	if (r >= 0 && pacct_digest(f->first, mark) == p->head)
 		r = pacct_file_seek(f, p->offset);
 	if (r >= 0 && f->pos == p->offset && pacct_digest(f->first, mark) == p->head &&
@@ -191,8 +194,8 @@ bool pacct_file_is_shorter(struct pacct_file *f, const struct pacct_position *p)
 }
 
 /*
- * The last bytes that were handed on are read again in front of what is new: that they are still there is the only
- * proof that the file is still the same one and no shorter.
+ * The last bytes that were handed on are read again in front of what is new: that they are still
+ * there is the only proof that the file is still the same one and no shorter.
  */
 ssize_t pacct_file_peek(struct pacct_file *f, unsigned char *buf, const unsigned char **data)
 {

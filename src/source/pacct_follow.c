@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* See pacct_follow.h. Owns the files, oldest first; what to do when one of them turns out to be another is in pacct_turn.c. */
+/*
+ * See pacct_follow.h. Owns the files, oldest first; what to do when one of them turns out to be
+ * another is in pacct_turn.c.
+ */
 #include "source/pacct_follow_internal.h"
 
 #include "base/util.h"
 
 /*
- * An older file is let go when the next one is written to and nothing came in this one for so long: an exit may have
- * been writing to it while accounting was switched over.
+ * An older file is let go when the next one is written to and nothing came in this one for so long:
+ * an exit may have been writing to it while accounting was switched over.
  */
 #define LINGER_NS (10 * NS_PER_SEC)
 
@@ -155,7 +158,10 @@ void pacct_follow_save(struct pacct_follow *f, struct pacct_state *s)
 		struct pacct_file *file = f->files[i];
 
 		pacct_file_position(file, &s->positions[s->n++]);
-		/* What is in the place of a file that was cut off is all new; the rest of the old may be in a copy. */
+		/*
+		 * What is in the place of a file that was cut off is all new; the rest of the old
+		 * may be in a copy.
+		 */
 		if (file->undecoded && s->n < PACCT_POSITIONS && pacct_file_has_changed(file))
 			pacct_file_position_anew(file, &s->positions[s->n++]);
 	}
@@ -170,7 +176,10 @@ static bool is_over(const struct pacct_follow *f, unsigned int i, int64_t now)
 		return false;
 	if (file->closed)
 		return file != f->current || !file->undecoded;
-	/* While the path's own file has nothing, the kernel was not told of it, and writes to the older. */
+	/*
+	 * While the path's own file has nothing, the kernel was not told of it, and writes to the
+	 * older.
+	 */
 	if (!next->grew_ns && i + 2 == f->n)
 		return false;
 	return now - MAX(file->grew_ns, next->grew_ns) > LINGER_NS;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of pacct_follow.h, shared by pacct_follow.c (reading) and pacct_turn.c (one file is found to be another). */
+/*
+ * The inside of pacct_follow.h, shared by pacct_follow.c (reading) and pacct_turn.c (one file is
+ * found to be another).
+ */
 #ifndef SOURCE_PACCT_FOLLOW_INTERNAL_H
 #define SOURCE_PACCT_FOLLOW_INTERNAL_H
 

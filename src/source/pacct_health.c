@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does accounting work? Nothing tells when it is paused for lack of space, switched off or switched elsewhere: the file
- * just stands still, as it does when nothing ends. So when processes begin and no record comes, a child of ours is made
- * to end: its record is in the file when it has been waited for, or accounting does not work.
+ * Does accounting work? Nothing tells when it is paused for lack of space, switched off or switched
+ * elsewhere: the file just stands still, as it does when nothing ends. So when processes begin and
+ * no record comes, a child of ours is made to end: its record is in the file when it has been
+ * waited for, or accounting does not work.
  */
 #include "source/pacct_internal.h"
 
@@ -18,7 +19,10 @@
 #define SEARCH_NS (2 * NS_PER_SEC)
 #define SEARCH_MOST_NS (60 * NS_PER_SEC)
 
-/* The pid that was given last: the last number of /proc/loadavg. Cheaper than the count of forks in /proc/stat. */
+/*
+ * The pid that was given last: the last number of /proc/loadavg. Cheaper than the count of forks in
+ * /proc/stat.
+ */
 static int64_t last_pid(const struct pacct_health *h)
 {
 	char text[128], *space;
@@ -43,7 +47,10 @@ void pacct_health_begin(struct pacct_source *s, bool down, int64_t good_ns)
 	h->search_ns = mono_now() + SEARCH_NS;
 }
 
-/* A record of version 3 without memory and without AFORK is of the process that switched accounting off or over. */
+/*
+ * A record of version 3 without memory and without AFORK is of the process that switched accounting
+ * off or over.
+ */
 static bool is_phantom(const unsigned char *record)
 {
 	return (record[1] & 0x7f) == 3 && !(record[0] & 1) && !load_u16(record + 36);
@@ -80,10 +87,10 @@ static void explain(struct pacct_source *s)
 
 	snprintf(remedy, sizeof(remedy), "accton %s", path);
 	if (is_read_only(fd)) {
-		snprintf(
-			reason, sizeof(reason),
-			"the file system of '%s' is mounted read-only, which switched accounting off",
-			path);
+		snprintf(reason, sizeof(reason),
+			 "the file system of '%s' is mounted read-only, which switched "
+			 "accounting off",
+			 path);
 		snprintf(remedy, sizeof(remedy), "make it writable again, then: accton %s", path);
 	} else if (pacct_lacks_room(fd)) {
 		snprintf(reason, sizeof(reason),

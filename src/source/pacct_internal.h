@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of the source, shared by its files and by nobody else: pacct.c (reading), pacct_open.c (which file, and
- * whose), pacct_health.c (does accounting work), pacct_wake.c (when to look), pacct_say.c (what a person is told).
+ * The inside of the source, shared by its files and by nobody else: pacct.c (reading), pacct_open.c
+ * (which file, and whose), pacct_health.c (does accounting work), pacct_wake.c (when to look),
+ * pacct_say.c (what a person is told).
  */
 #ifndef SOURCE_PACCT_INTERNAL_H
 #define SOURCE_PACCT_INTERNAL_H
@@ -33,8 +34,8 @@ struct pacct_health {
 	int64_t told_ns; /* down: the end of the window that was told */
 	int64_t look_ns; /* next time to look */
 	int64_t probe_ns; /* no child before that */
-	int64_t search_ns,
-		search_after_ns; /* down: when to look elsewhere, and how long after the last time */
+	/* Down: when to look elsewhere, and how long after the last time. */
+	int64_t search_ns, search_after_ns;
 	int loadavg_fd;
 	int64_t last_pid; /* the pid given last when records were known to arrive */
 };
@@ -107,6 +108,13 @@ void pacct_wake_read(struct pacct_source *s);
 void pacct_say(struct pacct_source *s, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 const char *pacct_message(struct source *base, int *level);
+/*
+ * The source cannot work. The sentence is written to the room that the caller gave; without such
+ * room, and without a format, it is `plain`, a constant. Returns -error.
+ */
+int pacct_refuse(struct exeunt_source_status *st, const struct source_options *o, int error,
+		 const char *remedy, const char *plain, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
 void pacct_set_state(struct pacct_source *s, enum exeunt_source_state state, const char *reason,
 		     const char *remedy);
 

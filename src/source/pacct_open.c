@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which file is followed, and whose accounting it is: that of anybody (auto), a named file, or our own. What cannot
- * work is refused with the reason and what mends it.
+ * Which file is followed, and whose accounting it is: that of anybody (auto), a named file, or our
+ * own. What cannot work is refused with the reason and what mends it.
  */
 #include "source/pacct_internal.h"
 
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <stdarg.h>
 
 #include "base/clock.h"
 #include "base/namespace.h"
@@ -16,29 +15,6 @@
 const char pacct_remedy_off[] = "accton FILE, or exeunt with --pacct own";
 
 static const char remedy_root[] = "sudo exeunt ...";
-
-/* The sentence is written to the room that the caller gave, and without such room cut down to `plain`. */
-static int refuse(struct exeunt_source_status *st, const struct source_options *o, int error,
-		  const char *remedy, const char *plain, const char *format, ...)
-	__attribute__((format(printf, 6, 7)));
-
-static int refuse(struct exeunt_source_status *st, const struct source_options *o, int error,
-		  const char *remedy, const char *plain, const char *format, ...)
-{
-	va_list ap;
-
-	st->state = EXEUNT_STATE_REFUSED;
-	st->error = error;
-	st->reason = plain;
-	st->remedy = remedy;
-	if (format && o->text_size) {
-		va_start(ap, format);
-		vsnprintf(o->text, o->text_size, format, ap);
-		va_end(ap);
-		st->reason = o->text;
-	}
-	return -error;
-}
 
 void pacct_free(struct source *base)
 {
@@ -110,7 +86,10 @@ static int64_t mono_of(int64_t real_ns)
 	return mono_now() - MAX(real_now() - real_ns, 0);
 }
 
-/* From where the state says, or else from the end of what there is; with `all`, then from the start. */
+/*
+ * From where the state says, or else from the end of what there is; with `all`, then from the
+ * start.
+ */
 static int start_following(struct pacct_source *s, const char *path, const char *prefix,
 			   const char *written, bool all)
 {
@@ -160,8 +139,8 @@ static int finish_open(struct pacct_source *s, const struct source_options *o,
 	int r = pacct_wake_init(s);
 
 	if (r < 0)
-		return refuse(s->base.status, o, -r, NULL,
-			      "the timers for the accounting file cannot be made", NULL);
+		return pacct_refuse(s->base.status, o, -r, NULL,
+				    "the timers for the accounting file cannot be made", NULL);
 	s->base.status->state = EXEUNT_STATE_OPEN;
 	if (!works)
 		pacct_set_state(s, EXEUNT_STATE_FAILED,
@@ -187,16 +166,16 @@ static int check_file(const struct source_options *o, struct exeunt_source_statu
 	if (r >= 0)
 		return 0;
 	if (r == -ENOENT)
-		return refuse(st, o, ENOENT, "touch FILE && accton FILE",
-			      "there is no such accounting file", "there is no file '%.300s'",
-			      path);
+		return pacct_refuse(st, o, ENOENT, "touch FILE && accton FILE",
+				    "there is no such accounting file", "there is no file '%.300s'",
+				    path);
 	if (r == -EACCES || r == -EPERM)
-		return refuse(st, o, EACCES, remedy_root,
-			      "the accounting file may not be read by this user",
-			      "'%.300s' may not be read by this user", path);
-	return refuse(st, o, -r, "name a regular file that accton can use",
-		      "the accounting file cannot be read", "'%.300s' cannot be read: %s", path,
-		      r == -EINVAL ? "it is no regular file" : strerror(-r));
+		return pacct_refuse(st, o, EACCES, remedy_root,
+				    "the accounting file may not be read by this user",
+				    "'%.300s' may not be read by this user", path);
+	return pacct_refuse(st, o, -r, "name a regular file that accton can use",
+			    "the accounting file cannot be read", "'%.300s' cannot be read: %s",
+			    path, r == -EINVAL ? "it is no regular file" : strerror(-r));
 }
 
 static int open_file(struct pacct_source *s, const struct source_options *o, const char *path,
@@ -216,27 +195,29 @@ static int open_file(struct pacct_source *s, const struct source_options *o, con
 		r = start_following(s, path, NULL, works && w->found ? base_name(w->path) : NULL,
 				    false);
 	if (r < 0)
-		return refuse(s->base.status, o, -r, NULL, "the accounting file cannot be read",
-			      "'%.300s' cannot be read: %s", path, strerror(-r));
+		return pacct_refuse(s->base.status, o, -r, NULL,
+				    "the accounting file cannot be read",
+				    "'%.300s' cannot be read: %s", path, strerror(-r));
 	return finish_open(s, o, w, works);
 }
 
 static int refuse_own(const struct source_options *o, struct exeunt_source_status *st, int error)
 {
 	if (error == -ENOSYS)
-		return refuse(st, o, EOPNOTSUPP,
-			      "use a kernel with CONFIG_BSD_PROCESS_ACCT=y, or other sources",
-			      "this kernel has no process accounting", NULL);
+		return pacct_refuse(st, o, EOPNOTSUPP,
+				    "use a kernel with CONFIG_BSD_PROCESS_ACCT=y, or other sources",
+				    "this kernel has no process accounting", NULL);
 	if (error == -EPERM)
-		return refuse(st, o, EPERM, remedy_root,
-			      "switching accounting on needs the capability CAP_SYS_PACCT", NULL);
+		return pacct_refuse(st, o, EPERM, remedy_root,
+				    "switching accounting on needs the capability CAP_SYS_PACCT",
+				    NULL);
 	if (error == -EBUSY)
-		return refuse(st, o, EBUSY, "stop it first, or use --pacct auto",
-			      "another exeunt owns accounting", NULL);
-	return refuse(st, o, -error, "mkdir -p /run/exeunt, as root",
-		      "the directory for our own accounting files cannot be used",
-		      "the directory for our own accounting files cannot be used: %s",
-		      strerror(-error));
+		return pacct_refuse(st, o, EBUSY, "stop it first, or use --pacct auto",
+				    "another exeunt owns accounting", NULL);
+	return pacct_refuse(st, o, -error, "mkdir -p /run/exeunt, as root",
+			    "the directory for our own accounting files cannot be used",
+			    "the directory for our own accounting files cannot be used: %s",
+			    strerror(-error));
 }
 
 /* Nobody loses accounting to us unless --force says so. */
@@ -248,11 +229,13 @@ static int check_owner(const struct source_options *o, struct exeunt_source_stat
 	if (o->pacct_force)
 		return 0;
 	if (w->found)
-		return refuse(st, o, EBUSY, remedy, "someone else has accounting switched on",
-			      "someone else has accounting switched on, to '%.300s'", w->path);
+		return pacct_refuse(st, o, EBUSY, remedy, "someone else has accounting switched on",
+				    "someone else has accounting switched on, to '%.300s'",
+				    w->path);
 	if (w->may_be_paused)
-		return refuse(st, o, EBUSY, remedy,
-			      "someone else may have accounting, paused for lack of space", NULL);
+		return pacct_refuse(st, o, EBUSY, remedy,
+				    "someone else may have accounting, paused for lack of space",
+				    NULL);
 	return 0;
 }
 
@@ -288,9 +271,9 @@ static int begin_own(struct pacct_source *s, const struct source_options *o,
 	if (r >= 0 && ours < 0)
 		r = pacct_own_on(s->own, w->found ? w->path : NULL);
 	if (r < 0)
-		return refuse(s->base.status, o, -r, NULL, "accounting cannot be switched on",
-			      "accounting cannot be switched on, to '%.300s': %s",
-			      s->own->paths[s->own->active], strerror(-r));
+		return pacct_refuse(s->base.status, o, -r, NULL, "accounting cannot be switched on",
+				    "accounting cannot be switched on, to '%.300s': %s",
+				    s->own->paths[s->own->active], strerror(-r));
 	if (ours < 0 && w->found)
 		pacct_say(s, 4, "pacct: accounting was taken from '%.300s' (--force)", w->path);
 	s->force = o->pacct_force;
@@ -309,7 +292,8 @@ static int open_own(struct pacct_source *s, const struct source_options *o, stru
 	r = pacct_detect(w, s->own->paths[0], PACCT_OWN_PREFIX);
 	take_children(s, w);
 	if (r < 0)
-		return refuse(s->base.status, o, -r, NULL, "no test process could be made", NULL);
+		return pacct_refuse(s->base.status, o, -r, NULL, "no test process could be made",
+				    NULL);
 	return begin_own(s, o, w);
 }
 
@@ -319,13 +303,13 @@ static int nobody_accounts(const struct source_options *o, struct exeunt_source_
 	if (pacct_own_possible() == -ENOSYS)
 		return refuse_own(o, st, -ENOSYS);
 	if (w->may_be_paused)
-		return refuse(st, o, ENODATA, "make room, or exeunt with --pacct own",
-			      "accounting is off, or paused for lack of space", NULL);
+		return pacct_refuse(st, o, ENODATA, "make room, or exeunt with --pacct own",
+				    "accounting is off, or paused for lack of space", NULL);
 	if (!capability_effective(CAP_DAC_READ_SEARCH))
-		return refuse(st, o, EACCES, remedy_root,
-			      "accounting is off, or goes to a file that this user may not read",
-			      NULL);
-	return refuse(st, o, ENODATA, pacct_remedy_off, "accounting is off", NULL);
+		return pacct_refuse(
+			st, o, EACCES, remedy_root,
+			"accounting is off, or goes to a file that this user may not read", NULL);
+	return pacct_refuse(st, o, ENODATA, pacct_remedy_off, "accounting is off", NULL);
 }
 
 /* A run of ours that crashed left it on, and nobody else would end it. */
@@ -351,7 +335,8 @@ static int open_any(struct pacct_source *s, const struct source_options *o, stru
 	r = pacct_detect(w, ours, PACCT_OWN_PREFIX);
 	take_children(s, w);
 	if (r < 0)
-		return refuse(s->base.status, o, -r, NULL, "no test process could be made", NULL);
+		return pacct_refuse(s->base.status, o, -r, NULL, "no test process could be made",
+				    NULL);
 	if (!w->found)
 		return nobody_accounts(o, s->base.status, w);
 	if (was_left_on(s, o, w))
@@ -359,9 +344,9 @@ static int open_any(struct pacct_source *s, const struct source_options *o, stru
 	s->any_file = true;
 	r = start_following(s, w->follow, NULL, base_name(w->path), false);
 	if (r < 0)
-		return refuse(s->base.status, o, -r, remedy_root,
-			      "the accounting file cannot be read", "'%.300s' cannot be read: %s",
-			      w->path, strerror(-r));
+		return pacct_refuse(s->base.status, o, -r, remedy_root,
+				    "the accounting file cannot be read",
+				    "'%.300s' cannot be read: %s", w->path, strerror(-r));
 	return finish_open(s, o, w, true);
 }
 
@@ -380,7 +365,7 @@ int pacct_open(struct source **ret, const struct source_options *o, struct exeun
 	r = w ? new_source(&s, o, st) : -ENOMEM;
 	if (r < 0) {
 		free(w);
-		return refuse(st, o, -r, NULL, "not enough memory", NULL);
+		return pacct_refuse(st, o, -r, NULL, "not enough memory", NULL);
 	}
 	if (!strcmp(mode, "auto"))
 		r = open_any(s, o, w);

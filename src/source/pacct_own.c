@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See pacct_own.h. The directory holds pacct-a, pacct-b, the lock, and found: the path to put back after a crash. */
+/*
+ * See pacct_own.h. The directory holds pacct-a, pacct-b, the lock, and found: the path to put back
+ * after a crash.
+ */
 #include "source/pacct_own.h"
 
 #include <fcntl.h>
@@ -10,7 +13,10 @@
 
 int pacct_own_possible(void)
 {
-	/* No file has this name: the answer is ENOENT where accounting could be switched on, and nothing changes. */
+	/*
+	 * No file has this name: the answer is ENOENT where accounting could be switched on, and
+	 * nothing changes.
+	 */
 	if (!acct("") || errno == ENOENT)
 		return 0;
 	return errno == ENOSYS ? -ENOSYS : errno == EPERM ? -EPERM : 0;
@@ -38,7 +44,10 @@ static int make_files(struct pacct_own *o)
 	return 0;
 }
 
-/* The file last written to is the one that the kernel was left writing to, or the one to go on with. */
+/*
+ * The file last written to is the one that the kernel was left writing to, or the one to go on
+ * with.
+ */
 static int last_written(const struct pacct_own *o)
 {
 	struct stat a, b;

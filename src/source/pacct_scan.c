@@ -94,8 +94,8 @@ static uint64_t read_head(struct pacct_file *f)
 }
 
 /*
- * Of the positions that lie in this file the furthest: one may be that of a file of which this is a copy, or a longer
- * one. Its inode does not matter, for it may be used again.
+ * Of the positions that lie in this file the furthest: one may be that of a file of which this is a
+ * copy, or a longer one. Its inode does not matter, for it may be used again.
  */
 static int match_known(struct pacct_candidate *c, const struct pacct_position *p, unsigned int n)
 {
@@ -121,7 +121,10 @@ static int match_known(struct pacct_candidate *c, const struct pacct_position *p
 	return MIN(r, 0);
 }
 
-/* Which of two files with the same beginning is to be read: the very one, else one that is not packed, else the longer. */
+/*
+ * Which of two files with the same beginning is to be read: the very one, else one that is not
+ * packed, else the longer.
+ */
 static bool is_better(const struct pacct_candidate *a, const struct pacct_candidate *b,
 		      const struct pacct_position *p)
 {
@@ -170,7 +173,10 @@ static bool may_be_accounting(struct pacct_file *f)
 	return yes;
 }
 
-/* The same file twice, as while it is being packed: the better of the two, NULL if they are not the same. */
+/*
+ * The same file twice, as while it is being packed: the better of the two, NULL if they are not the
+ * same.
+ */
 static struct pacct_candidate *better(struct pacct_candidate *a, struct pacct_candidate *b)
 {
 	bool same = !pacct_file_seek(a->file, PACCT_MARK) &&
@@ -222,7 +228,10 @@ static int generation(const char *name)
 	return n < 1000 && (!*end || *end == '.') ? (int)n : -1;
 }
 
-/* The one last written to is the youngest; clocks tick in milliseconds, and so names decide between equals. */
+/*
+ * The one last written to is the youngest; clocks tick in milliseconds, and so names decide between
+ * equals.
+ */
 static int by_age(const void *x, const void *y)
 {
 	const struct pacct_candidate *a = x, *b = y;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files beside an accounting file: which of them are those that we have read from before, under whatever name, as
- * a copy or packed, and which came since. Rotation is not guessed from names: only from inodes, content and times.
+ * The files beside an accounting file: which of them are those that we have read from before, under
+ * whatever name, as a copy or packed, and which came since. Rotation is not guessed from names:
+ * only from inodes, content and times.
  */
 #ifndef SOURCE_PACCT_SCAN_H
 #define SOURCE_PACCT_SCAN_H
@@ -35,14 +36,17 @@ struct pacct_scan {
 };
 
 /*
- * Opens all regular files in `dir` whose names begin with `prefix`: nothing more, or anything behind a character that
- * is no letter. `name` is the one that is followed. Errors: those of opendir(3), -ENOMEM; files that cannot be opened
- * are left out.
+ * Opens all regular files in `dir` whose names begin with `prefix`: nothing more, or anything
+ * behind a character that is no letter. `name` is the one that is followed. Errors: those of
+ * opendir(3), -ENOMEM; files that cannot be opened are left out.
  */
 int pacct_scan_open(struct pacct_scan *s, const char *dir, const char *name, const char *prefix);
 void pacct_scan_close(struct pacct_scan *s);
 
-/* What was last changed after `newer_ns` (CLOCK_REALTIME) and does not match a position is new. Errors: of read. */
+/*
+ * What was last changed after `newer_ns` (CLOCK_REALTIME) and does not match a position is new.
+ * Errors: of read.
+ */
 int pacct_scan_match(struct pacct_scan *s, const struct pacct_position *p, unsigned int n,
 		     int64_t newer_ns);
 

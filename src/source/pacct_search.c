@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file that a child's end changes, wherever it is: fanotify marks on all local file systems for the moment in which
- * the child ends. The kernel's own writes are told too, with the pid of the process that ended; but the descriptors
- * that fanotify gives lead to a private mount and have no path, so the directory and the name are asked for.
+ * The file that a child's end changes, wherever it is: fanotify marks on all local file systems for
+ * the moment in which the child ends. The kernel's own writes are told too, with the pid of the
+ * process that ended; but the descriptors that fanotify gives lead to a private mount and have no
+ * path, so the directory and the name are asked for.
  */
 #include "source/pacct_detect.h"
 
@@ -70,7 +71,10 @@ static int mark_all(struct mounts *m, int fan)
 	return 0;
 }
 
-/* What follows the head of an event, copied out: events are as long as their names, and so lie anywhere. */
+/*
+ * What follows the head of an event, copied out: events are as long as their names, and so lie
+ * anywhere.
+ */
 struct where_event {
 	struct fanotify_event_info_header head;
 	fsid_t fsid;

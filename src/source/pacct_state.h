@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state file: where the reading of accounting files had come to, so that after a crash nothing is lost and nothing
- * comes twice. A few lines of text with a digest at the end; written beside and renamed, so that there is always a
- * whole one. Owns nothing between calls.
+ * The state file: where the reading of accounting files had come to, so that after a crash nothing
+ * is lost and nothing comes twice. A few lines of text with a digest at the end; written beside and
+ * renamed, so that there is always a whole one. Owns nothing between calls.
  */
 #ifndef SOURCE_PACCT_STATE_H
 #define SOURCE_PACCT_STATE_H
@@ -28,8 +28,8 @@ size_t pacct_state_format(char *buf, const struct pacct_state *s);
 int pacct_state_parse(struct pacct_state *s, const char *text, size_t len);
 
 /*
- * Errors: -ENOENT; those of the above, the file having been renamed to PATH.bad; those of read. On every error but
- * -ENOENT, `saved_ns` is when the file was last changed, and the rest is empty.
+ * Errors: -ENOENT; those of the above, the file having been renamed to PATH.bad; those of read. On
+ * every error but -ENOENT, `saved_ns` is when the file was last changed, and the rest is empty.
  */
 int pacct_state_load(struct pacct_state *s, const char *path);
 

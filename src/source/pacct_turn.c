@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the following of a path starts, and what it does when a file turns out to be another: the path leads to a new
- * one, or what was read is no longer where it was. In all cases the files beside it tell what became of the old one.
+ * Where the following of a path starts, and what it does when a file turns out to be another: the
+ * path leads to a new one, or what was read is no longer where it was. In all cases the files
+ * beside it tell what became of the old one.
  */
 #include "source/pacct_follow_internal.h"
 
@@ -11,8 +12,8 @@
 #include "source/pacct_scan.h"
 
 /*
- * A file that was changed so long before the last look may already be known, but then it still is: FOLLOW_DONE and
- * LINGER_NS see to that. The clock of file times lags by a tick.
+ * A file that was changed so long before the last look may already be known, but then it still is:
+ * FOLLOW_DONE and LINGER_NS see to that. The clock of file times lags by a tick.
  */
 #define SLACK_NS (NS_PER_SEC)
 #define SLACK_SAVED_NS (5 * NS_PER_SEC)
@@ -92,9 +93,9 @@ static bool holds_same(const struct pacct_follow *f, struct pacct_file *file)
 }
 
 /*
- * The file at the path is a copy of an older one, with as much as was read of that, or less: what both begin with is
- * read there, and here only what follows. If the old one is not at hand and the copy is shorter, all that is in it now
- * counts as read, with a gap told.
+ * The file at the path is a copy of an older one, with as much as was read of that, or less: what
+ * both begin with is read there, and here only what follows. If the old one is not at hand and the
+ * copy is shorter, all that is in it now counts as read, with a gap told.
  */
 static int begin_copy(struct pacct_follow *f, struct pacct_candidate *c,
 		      const struct pacct_position *p, int64_t since_ns)
@@ -273,19 +274,26 @@ static int check_all(struct pacct_follow *f, struct pacct_now now)
 	return r;
 }
 
-int pacct_follow_look(struct pacct_follow *f, struct pacct_now now)
+static bool leads_to_last(const struct pacct_follow *f, const struct stat *st)
 {
 	const struct pacct_file *last;
+
+	if (!f->n)
+		return false;
+	last = f->files[f->n - 1];
+	return last->dev == st->st_dev && last->ino == st->st_ino;
+}
+
+int pacct_follow_look(struct pacct_follow *f, struct pacct_now now)
+{
 	struct stat st;
 	int r = check_all(f, now);
 
 	if (r < 0)
 		return r;
-	last = f->n ? f->files[f->n - 1] : NULL;
-
 	if (stat(f->path, &st))
 		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
-	if (!last || last->dev != st.st_dev || last->ino != st.st_ino)
+	if (!leads_to_last(f, &st))
 		r = renamed_back(f, &st) ? 1 : turn(f, now);
 	if (r >= 0)
 		f->looked = now;
@@ -303,7 +311,10 @@ int pacct_follow_switch(struct pacct_follow *f, const char *path, struct pacct_n
 	return MIN(r, 0);
 }
 
-/* Is this file, or what became of it, there? One that was empty is now among the new ones, if it was written to. */
+/*
+ * Is this file, or what became of it, there? One that was empty is now among the new ones, if it
+ * was written to.
+ */
 static bool is_there(const struct pacct_scan *s, const struct pacct_state *state,
 		     const struct pacct_position *p)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When the engine is to look at the accounting files. The kernel's writes can be waited for (inotify), but being woken
- * for each exit costs more than reading it; so while records come one upon another a timer of 10 ms wakes us instead.
- * A slow timer stays for what nobody tells of: rotation, and accounting that stands still.
+ * When the engine is to look at the accounting files. The kernel's writes can be waited for
+ * (inotify), but being woken for each exit costs more than reading it; so while records come one
+ * upon another a timer of 10 ms wakes us instead. A slow timer stays for what nobody tells of:
+ * rotation, and accounting that stands still.
  */
 #include "source/pacct_internal.h"
 
@@ -45,7 +46,10 @@ int pacct_wake_init(struct pacct_source *s)
 	event.data.fd = w->timer_fd;
 	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, w->timer_fd, &event))
 		return -errno;
-	/* The number of inotify instances of a user is bounded; without one the timer has to do, always fast. */
+	/*
+	 * The number of inotify instances of a user is bounded; without one the timer has to do,
+	 * always fast.
+	 */
 	if (w->inotify_fd < 0)
 		w->busy = true;
 	else

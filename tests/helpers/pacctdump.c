@@ -4,11 +4,12 @@
  *
  *	pacctdump MODE [--state FILE] [--dir DIR] [--bound BYTES] [--force] [--keep | --privileged]
  *
- * Prints one JSON object a line: {"open":R,...} with the status; {"pid":N,"comm":"..."} for each record (phantom and
- * selftest ones too, marked); {"file":OFFSET}, {"lost":SECONDS} with the length of the window, {"message":"..."},
- * {"state":N,...} when that changed. A line on standard input is a note: everything is drained, and the position saved
- * with the note; answered by {"saved":R}. At the end of input the source is finished, drained, saved and freed.
- * It gives up all capabilities. --keep: but those that the source says it needs; --privileged: none.
+ * Prints one JSON object a line: {"open":R,...} with the status; {"pid":N,"comm":"..."} for each
+ * record (phantom and selftest ones too, marked); {"file":OFFSET}, {"lost":SECONDS} with the length
+ * of the window, {"message":"..."}, {"state":N,...} when that changed. A line on standard input is
+ * a note: everything is drained, and the position saved with the note; answered by {"saved":R}. At
+ * the end of input the source is finished, drained, saved and freed. It gives up all capabilities.
+ * --keep: but those that the source says it needs; --privileged: none.
  */
 #include <getopt.h>
 #include <inttypes.h>

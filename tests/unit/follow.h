@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tests of following an accounting file share: a writer that does to files what the kernel and log rotation
- * do, with a clock of its own that also sets the files' times, and a reader that notes which records it was handed.
- * The n-th record written has the pid n.
+ * What the tests of following an accounting file share: a writer that does to files what the kernel
+ * and log rotation do, with a clock of its own that also sets the files' times, and a reader that
+ * notes which records it was handed. The n-th record written has the pid n.
  */
 #ifndef UNIT_FOLLOW_H
 #define UNIT_FOLLOW_H
@@ -285,6 +285,26 @@ static inline void restart(struct world *w)
 	assert_int_equal(pacct_state_parse(&s, text, len), 0);
 	assert_int_equal(pacct_follow_new(&w->f, in(w, "pacct"), NULL), 0);
 	assert_int_equal(pacct_follow_resume(w->f, &s, w->now), 0);
+}
+
+/* An empty file that the kernel writes to, and is followed. */
+static inline struct world *start(void)
+{
+	struct world *w = world_new();
+
+	create(w, "pacct");
+	accton(w, "pacct");
+	begin(w);
+	return w;
+}
+
+/* As log rotation does, with the kernel told. */
+static inline void rotate(struct world *w, const char *to)
+{
+	move(w, "pacct", to);
+	create(w, "pacct");
+	accton(w, "pacct");
+	pass(w, NS_PER_SEC);
 }
 
 /* Every record from `first` on came once. */

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Killed and started again, with any rotation meanwhile: nothing is lost and nothing comes twice. */
+/*
+ * Killed and started again, with any rotation meanwhile: nothing is lost and nothing comes twice.
+ */
 #include "unit/test.h"
 
 #include "unit/follow.h"
-
-static struct world *start(void)
-{
-	struct world *w = world_new();
-
-	create(w, "pacct");
-	accton(w, "pacct");
-	begin(w);
-	return w;
-}
 
 /* Ten records read and saved, three read and not saved, two not read; then we are killed. */
 static struct world *killed(void)
@@ -35,14 +27,6 @@ static struct world *killed(void)
 	assert_int_equal(w->n_got, 12);
 	pass(w, 60 * NS_PER_SEC);
 	return w;
-}
-
-static void rotate(struct world *w, const char *to)
-{
-	move(w, "pacct", to);
-	create(w, "pacct");
-	accton(w, "pacct");
-	pass(w, NS_PER_SEC);
 }
 
 static void finish(struct world *w, uint32_t gaps)
@@ -213,7 +197,10 @@ static void the_old_one_was_removed(void **state)
 	finish(w, 1);
 }
 
-/* Case C035: the file system gives the inode number to the next file, which is longer than where we were. */
+/*
+ * Case C035: the file system gives the inode number to the next file, which is longer than where we
+ * were.
+ */
 static void the_inode_is_used_again(void **state)
 {
 	struct world *w = killed();
@@ -356,129 +343,6 @@ static void a_broken_archive(void **state)
 	world_free(w);
 }
 
-/* ---- at random moments ---- */
-
-static void some_rotation(struct world *w, uint64_t *seed, int *files)
-{
-	char name[32];
-
-	snprintf(name, sizeof(name), "pacct.%d", 500 - ++*files);
-	switch (mk_random(seed) % 4) {
-	case 0: /* savelog, logrotate */
-		move(w, "pacct", name);
-		if (mk_random(seed) % 2)
-			write_records(w, mk_random(seed) % 4);
-		create(w, "pacct");
-		if (mk_random(seed) % 2)
-			write_records(w, mk_random(seed) % 4);
-		break;
-	case 1: /* with the kernel told at once */
-		rotate(w, name);
-		return;
-	case 2: /* copytruncate, of what the kernel writes to; not within the moment in which it was begun */
-		accton(w, "pacct");
-		write_records(w, 1 + mk_random(seed) % 4);
-		if (w->f)
-			tick(w);
-		write_records(w, mk_random(seed) % 4);
-		copy_file(w, "pacct", name);
-		assert_int_equal(truncate(in(w, "pacct"), 0), 0);
-		break;
-	case 3:
-		accton(w, "pacct");
-		break;
-	}
-}
-
-static void maybe_pack(struct world *w, uint64_t *seed, int files)
-{
-	char name[32];
-
-	snprintf(name, sizeof(name), "pacct.%d",
-		 500 - (int)(mk_random(seed) % (unsigned int)(files + 1)));
-	/* It may be the one that the kernel still writes to: log rotation waits a day with that. */
-	if (!access(in(w, name), F_OK) && w->kernel >= 0) {
-		struct stat a, b;
-
-		assert_int_equal(stat(in(w, name), &a), 0);
-		assert_int_equal(fstat(w->kernel, &b), 0);
-		if (a.st_ino != b.st_ino)
-			pack(w, name);
-	}
-}
-
-static void at_random(uint64_t seed)
-{
-	struct world *w = start();
-	int files = 0;
-
-	w->seed = seed;
-	save(w);
-	for (int i = 0; i < 300; i++) {
-		switch (mk_random(&seed) % 12) {
-		case 0:
-		case 1:
-		case 2:
-		case 3:
-			write_records(w, mk_random(&seed) % 20);
-			break;
-		case 4:
-			if (w->f)
-				read_one(w);
-			break;
-		case 5:
-			if (w->f)
-				tick(w);
-			break;
-		case 6:
-			if (files < 60)
-				some_rotation(w, &seed, &files);
-			break;
-		case 7:
-			maybe_pack(w, &seed, files);
-			break;
-		case 8:
-			if (w->f)
-				save(w);
-			break;
-		case 9:
-			if (w->f)
-				crash(w);
-			else
-				restart(w);
-			break;
-		case 10:
-			pass(w, (int64_t)(mk_random(&seed) % 8000) * NS_PER_MSEC);
-			break;
-		case 11:
-			w->keep_back = mk_random(&seed) % 4 * 64;
-			break;
-		}
-	}
-	if (!w->f)
-		restart(w);
-	accton(w, "pacct");
-	w->keep_back = 0;
-	write_records(w, 1);
-	tick(w);
-	tick(w);
-	expect_all(w, 1);
-	world_free(w);
-}
-
-static void killed_at_random_moments(void **state)
-{
-	const char *only = getenv("SEED");
-
-	(void)state;
-	if (only) {
-		at_random(strtoull(only, NULL, 10));
-		return;
-	}
-	for (uint64_t seed = 1; seed <= 150; seed++)
-		at_random(seed);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -501,7 +365,6 @@ int main(void)
 		cmocka_unit_test(the_path_is_missing),
 		cmocka_unit_test(larger_than_memory),
 		cmocka_unit_test(a_broken_archive),
-		cmocka_unit_test(killed_at_random_moments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The source of accounting records on plain files, without accounting: its frames, its state, what it refuses. */
+/*
+ * The source of accounting records on plain files, without accounting: its frames, its state, what
+ * it refuses.
+ */
 #include "unit/test.h"
 
 #include <poll.h>

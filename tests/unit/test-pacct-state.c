@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The state file: what was written is read again, what is damaged is set aside, and there is always a whole one. */
+/*
+ * The state file: what was written is read again, what is damaged is set aside, and there is always
+ * a whole one.
+ */
 #include "unit/test.h"
 
 #include <signal.h>
