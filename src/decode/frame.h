@@ -18,7 +18,8 @@ enum frame_kind {
 		2, /* u64 count: the kernel dropped so many for this channel since `since_ns` */
 	FRAME_EMPTY = 3,    /* every queue of the source was seen empty at mono_ns or later */
 	FRAME_SELFTEST = 4, /* i32 pid: a child of ours, to be left out */
-	FRAME_FILE = 5,	    /* u64 offset: a file begins or goes on there, and the decoder starts anew */
+	FRAME_FILE =
+		5, /* u64 offset: a file begins or goes on there, and the decoder starts anew */
 };
 
 /* frame.channel of audit. */

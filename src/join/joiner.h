@@ -43,7 +43,7 @@ struct joiner {
 	struct context *context; /* borrowed, may be NULL */
 	struct exeunt_balance *balance;
 	uint32_t active, awaited;
-	bool told; /* audit tells of executions */
+	bool told;	       /* audit tells of executions */
 	uint64_t since_second; /* since 1970; taskstats is listened to since then */
 	int64_t horizon[EXEUNT_SOURCE_COUNT];
 	int64_t real_offset_ns;	    /* CLOCK_REALTIME less CLOCK_MONOTONIC, as last read */
@@ -51,9 +51,9 @@ struct joiner {
 	int64_t delay_ns;	    /* the longest from an audit record's time until it was read */
 	int64_t delay_before_ns;    /* the same, of the time before */
 	int64_t delay_since_ns;
-	int64_t awaited_since_ns;   /* audit is waited for since then; while it is not, up to now */
+	int64_t awaited_since_ns; /* audit is waited for since then; while it is not, up to now */
 	struct joiner_ended ended[JOINER_ENDED];
-	int64_t deadline_ns;	    /* not later than the earliest in PROCESS_ENDING */
+	int64_t deadline_ns; /* not later than the earliest in PROCESS_ENDING */
 };
 
 static inline bool is_active(const struct joiner *j, uint32_t source_bit)

@@ -86,7 +86,8 @@ static void take_args(const uint8_t *data, size_t size)
 	must(args_rules_new(&r, patterns, ARRAY_SIZE(patterns), 64, 4, NULL) == 0);
 	buf = args_buffer(r, &room);
 	memcpy(buf, data, MIN(size, room));
-	must(args_take(r, MIN(size, room), (unsigned int)size & (ARGS_TRIM | ARGS_OPEN_END), &list) <= 5);
+	must(args_take(r, MIN(size, room), (unsigned int)size & (ARGS_TRIM | ARGS_OPEN_END),
+		       &list) <= 5);
 	for (uint16_t i = 0; i < list.n_parts; i++) {
 		must(list.parts[i].data == list.data + n);
 		n += list.parts[i].len + 1;
