@@ -128,12 +128,14 @@ bool complete_lacks_program(const struct joiner *j, const struct process *p)
 void complete_from_context(struct joiner *j, struct process *p, int64_t now_ns)
 {
 	const struct context_entry *e = find(j, p);
+	bool own = e && is_of(p, e);
 
-	if (!e)
+	if (!j->context)
 		return;
-	if (e->flags & CONTEXT_BORN)
+	if (e && e->flags & CONTEXT_BORN)
 		refine_times(j, p, e->start_ns);
-	if (is_of(p, e))
+	if (own)
 		take_entry(p, e);
+	context_exe_by_inode(j->context, own ? e : NULL, &p->record);
 	context_release(j->context, e, now_ns);
 }

@@ -8,6 +8,7 @@
 #include "base/procfs.h"
 #include "base/util.h"
 #include "join/context-args.h"
+#include "join/context-exe.h"
 #include "join/context-pool.h"
 #include "join/context.h"
 
@@ -30,6 +31,7 @@ struct snapshot {
 	struct procfs_stat stat;
 	struct procfs_ids ids;
 	uint32_t login_uid, session;
+	struct exe_file file; /* at the path of exe */
 	size_t exe_len, cwd_len, cgroup_len;
 	struct args_list args;
 	char exe[PATH_MAX], cwd[PATH_MAX], cgroup[CGROUP_MAX];
@@ -50,6 +52,7 @@ struct context {
 	struct context_entry *free; /* chained by hash_next */
 	struct pool pool;
 	struct args_rules *args; /* NULL: arguments are not read */
+	struct exe_cache *exes;	 /* NULL: none */
 	uint32_t max_entries;
 	size_t max_bytes;
 	int64_t linger_ns;

@@ -51,6 +51,18 @@ static void read_link(int fd, const char *name, uint16_t field, char *buf, size_
 	s->denied |= n == -EACCES || n == -EPERM;
 }
 
+/* What is read late may be another file by now. */
+static void read_exe(struct context *c, int fd, bool late, struct snapshot *s)
+{
+	read_link(fd, "exe", CONTEXT_EXE, s->exe, &s->exe_len, s);
+	s->file.inode = 0;
+	if (late || !c->exes || !(s->got & CONTEXT_EXE) ||
+	    !exe_cache_is_due(c->exes, s->exe, s->exe_len, c->clock()))
+		return;
+	s->exe[s->exe_len] = '\0';
+	s->file = exe_cache_look(fd, s->exe);
+}
+
 /*
  * Each login uid that is set begins a session with a number of its own, and a process without one has none
  * (kernel/auditsc.c: audit_set_loginuid), so the number tells whether the login uid is still the same.
@@ -137,7 +149,7 @@ int context_read(struct context *c, int32_t tgid, uint16_t want, bool late,
 	if (want & CONTEXT_ARGS && c->args)
 		read_args(c, fd, late, s);
 	if (want & CONTEXT_EXE)
-		read_link(fd, "exe", CONTEXT_EXE, s->exe, &s->exe_len, s);
+		read_exe(c, fd, late, s);
 	if (want & CONTEXT_CWD)
 		read_link(fd, "cwd", CONTEXT_CWD, s->cwd, &s->cwd_len, s);
 	if (want & CONTEXT_CGROUP)
@@ -271,8 +283,11 @@ void context_apply(struct context *c, struct context_entry *e)
 	}
 	if (s->got & CONTEXT_CGROUP)
 		set_cgroup(c, e, s);
-	if (s->got & CONTEXT_EXE)
+	if (s->got & CONTEXT_EXE) {
 		context_set_text(c, e, &e->exe, CONTEXT_EXE, s->exe, s->exe_len);
+		if (s->file.inode && e->exe)
+			exe_cache_learn(c->exes, &c->pool, e->exe, s->file);
+	}
 	if (s->got & CONTEXT_CWD)
 		context_set_text(c, e, &e->cwd, CONTEXT_CWD, s->cwd, s->cwd_len);
 	if (s->got & CONTEXT_ARGS)

@@ -90,3 +90,33 @@ void context_to_record(const struct context_entry *e, struct exeunt_record *r)
 	if (take(e, CONTEXT_PARENT, r, EXEUNT_F_PARENT_PID_AT_FORK))
 		r->parent_pid_at_fork = e->parent_tgid;
 }
+
+static void unmark(struct exeunt_record *r, enum exeunt_field field)
+{
+	r->inherited[field / 64] &= ~(UINT64_C(1) << (field % 64));
+}
+
+void context_exe_by_inode(struct context *c, const struct context_entry *e, struct exeunt_record *r)
+{
+	struct exe_file file = { r->exe_dev, r->exe_inode };
+	const struct pool_item *path;
+
+	if (!c->exes || !exeunt_has(r, EXEUNT_F_EXE_INODE) || !exeunt_has(r, EXEUNT_F_EXE_DEV))
+		return;
+	if (exeunt_has(r, EXEUNT_F_EXE_PATH)) {
+		if (e && e->known & ~e->inherited & CONTEXT_EXE)
+			exe_cache_confirm(c->exes, e->exe, file);
+		return;
+	}
+	/* in a container the same file may have another path */
+	if (exeunt_has(r, EXEUNT_F_CONTAINER_ID) || !exeunt_has(r, EXEUNT_F_CREATION_TIME))
+		return;
+	path = exe_cache_find(c->exes, file, r->creation_time_ns);
+	if (!path)
+		return;
+	r->exe_path = path->parts[0];
+	field_set(r, EXEUNT_F_EXE_PATH);
+	unmark(r, EXEUNT_F_EXE_PATH);
+	if (!e || !(e->flags & (CONTEXT_BORN | CONTEXT_READ)))
+		mark(r, EXEUNT_F_EXE_PATH);
+}

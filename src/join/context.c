@@ -102,7 +102,8 @@ static int open_parts(struct context *c, const struct context_options *o, size_t
 	if (c->proc_fd < 0)
 		return c->proc_fd;
 	c->young_ns = is_pid_max_large(c) ? YOUNG_NS : 0;
-	return 0;
+	r = exe_cache_new(&c->exes);
+	return r == -ENOSYS ? 0 : r;
 }
 
 int context_new(struct context **ret, const struct context_options *options, size_t *bad)
@@ -136,6 +137,7 @@ void context_free(struct context *c)
 		next = s->next;
 		free(s);
 	}
+	exe_cache_free(c->exes, &c->pool);
 	if (c->pool.buckets)
 		pool_done(&c->pool);
 	args_rules_free(c->args);

@@ -219,6 +219,14 @@ void context_tick(struct context *c, int64_t now_ns);
  */
 void context_to_record(const struct context_entry *e, struct exeunt_record *r);
 
+/*
+ * The executable by its inode, which taskstats tells: an entry that was read in time shows which path that is, and
+ * one that was not is given it, if that is certain (context-exe.h). `e` may be NULL: then it is given with a mark, for nobody
+ * knows where the process lived. Call it behind context_to_record().
+ */
+void context_exe_by_inode(struct context *c, const struct context_entry *e,
+			  struct exeunt_record *r);
+
 void context_stats(const struct context *c, struct context_stats *ret);
 
 #endif
