@@ -41,13 +41,17 @@ static void merge(struct joiner *j, struct process *p, struct process *alone)
 	table_remove(j->table, alone);
 }
 
+bool joiner_told_fits(const struct process *p, const struct process *told)
+{
+	if ((told->sources & BIT_PACCT) && !joiner_pacct_fits(p, &told->pacct))
+		return false;
+	return !(told->sources & BIT_AUDIT) || joiner_audit_fits(p, told);
+}
+
 static bool belongs(const struct process *p, const struct process *alone)
 {
-	if (alone->state != PROCESS_ALONE || (p->sources & alone->sources))
-		return false;
-	if ((alone->sources & BIT_PACCT) && !joiner_pacct_fits(p, &alone->pacct))
-		return false;
-	return !(alone->sources & BIT_AUDIT) || joiner_audit_fits(p, alone);
+	return alone->state == PROCESS_ALONE && !(p->sources & alone->sources) &&
+	       joiner_told_fits(p, alone);
 }
 
 void joiner_take_alone(struct joiner *j, struct process *p)

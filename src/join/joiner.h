@@ -140,6 +140,9 @@ void joiner_take_hint(struct joiner *j, struct process *p);
 /* hints.c: forgets those that no end followed. */
 void joiner_forget_hints(struct joiner *j, int64_t now_ns);
 
+/* alone.c: all that others told of an end can be of this process. */
+bool joiner_told_fits(const struct process *p, const struct process *told);
+
 void joiner_mark_uncertain(struct exeunt_record *r);
 
 #endif

@@ -83,12 +83,17 @@ static uint64_t elapsed_us(const struct task_exit *t)
 	return t->has & TASK_HAS_TGID ? t->tgetime_us : t->etime_us;
 }
 
+static void set_end(struct process *p, const struct task_exit *t)
+{
+	p->elapsed_us = elapsed_us(t);
+	p->exit_second = t->btime + t->etime_us / 1000000;
+}
+
 static void end_process(struct joiner *j, struct process *p, const struct task_exit *t,
 			const struct frame *f)
 {
 	p->sources |= BIT_TASKSTATS;
-	p->elapsed_us = elapsed_us(t);
-	p->exit_second = t->btime + t->etime_us / 1000000;
+	set_end(p, t);
 	p->deadline_ns = p->single ? f->mono_ns
 				   : f->mono_ns + (p->verdict.leaders ? GRACE_NS : GRACE_LEADER_NS);
 	j->deadline_ns = MIN(j->deadline_ns, p->deadline_ns);
@@ -127,26 +132,48 @@ static bool is_single(const struct task_exit *t)
 	return (t->flag & TASK_GROUP) && !(t->has & TASK_HAS_AGGREGATE);
 }
 
-/* Two last tasks are two processes, however close their starts look. */
-static bool is_of(const struct process *p, const struct task_exit *t, int64_t low_ns,
-		  int64_t high_ns)
+/*
+ * Others told of its end, and taskstats seemed to have lost it. A record that comes now may be of that end, which was only
+ * late, or of the next process that has the pid.
+ */
+static bool is_told_end(const struct process *told, const struct task_exit *t,
+			const struct frame *f)
 {
+	struct process p = { .single = is_single(t) };
+
+	if (exeunt_has(&told->record, EXEUNT_F_UID) && told->record.uid != t->uid)
+		return false;
+	if (!(t->flag & TASK_GROUP))
+		return true;
+	verdict_add(&p.verdict, t);
+	merge_identity(&p.record, t, true);
+	merge_times(&p.record, t, f);
+	set_end(&p, t);
+	return joiner_told_fits(&p, told);
+}
+
+/* Two last tasks are two processes, however close their starts look. */
+static bool is_of(const struct process *p, const struct task_exit *t, const struct frame *f)
+{
+	int64_t elapsed_ns = merge_elapsed_ns(t->tgetime_us);
+	int64_t low_ns = f->since_ns - elapsed_ns, high_ns = f->mono_ns - elapsed_ns;
+
 	if (p->state == PROCESS_ALONE || p->state == PROCESS_HINT ||
 	    ((t->flag & TASK_GROUP) && p->verdict.last.seen))
 		return false;
-	return p->start_low_ns - START_SLACK_NS <= high_ns &&
-	       low_ns - START_SLACK_NS <= p->start_high_ns;
+	if (p->start_low_ns - START_SLACK_NS > high_ns ||
+	    low_ns - START_SLACK_NS > p->start_high_ns)
+		return false;
+	return !p->sources || (p->sources & BIT_TASKSTATS) || is_told_end(p, t, f);
 }
 
 static struct process *find_process(const struct joiner *j, const struct task_exit *t,
 				    const struct frame *f)
 {
-	int64_t elapsed_ns = merge_elapsed_ns(t->tgetime_us);
-
 	if (!(t->has & TASK_HAS_TGID))
 		return NULL;
 	for (struct process *p = table_first(j->table, t->tgid); p; p = table_following(p))
-		if (is_of(p, t, f->since_ns - elapsed_ns, f->mono_ns - elapsed_ns))
+		if (is_of(p, t, f))
 			return p;
 	return NULL;
 }

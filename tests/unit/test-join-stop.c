@@ -129,6 +129,43 @@ static void a_loss_is_filled_at_its_own_time(void **state)
 	assert_int_equal(ledger_outstanding(ledger), 4);
 }
 
+/* The pid of an end that was lost comes again at once, and is no late word of that end. */
+static void the_next_owner_of_the_pid_is_another(void **state)
+{
+	struct task_exit t = { .version = 16,
+			       .has = TASK_HAS_TGID,
+			       .pid = 42,
+			       .tgid = 42,
+			       .flag = TASK_GROUP,
+			       .uid = 1000,
+			       .gid = 1000,
+			       .tgetime_us = 5000,
+			       .etime_us = 5000,
+			       .btime = 1700000000 };
+	struct frame f = frame_at(700);
+
+	(void)state;
+	lose(1, 0, 50);
+	put_pacct(42, 10, 11);
+	all_quiet_at(60);
+	join_checked(joiner, T0 + 60 * MS);
+	assert_int_equal(n_seen, 1);
+	assert_true(seen[0].backfilled);
+	join_task(joiner, &t, &f);
+	all_quiet_at(800);
+	assert_int_equal(n_seen, 2);
+	assert_int_equal(seen[1].type, EXEUNT_TYPE_EXIT);
+	assert_int_equal(seen[1].elapsed_us, 5000);
+	/* while the end itself, when it was only late, amends */
+	put_pacct(50, 900, 901);
+	lose(1, 850, 950);
+	all_quiet_at(960);
+	join_checked(joiner, T0 + 960 * MS);
+	put_task(50, 905);
+	assert_int_equal(n_seen, 4);
+	assert_int_equal(seen[3].type, EXEUNT_TYPE_AMEND);
+}
+
 /* The clock is set back by an hour while a loss is held. */
 static void a_clock_set_back_holds_nothing_up(void **state)
 {
@@ -175,6 +212,7 @@ int main(void)
 		TEST(the_end_judges_all),
 		TEST(another_boot_begins_anew),
 		TEST(a_loss_is_filled_at_its_own_time),
+		TEST(the_next_owner_of_the_pid_is_another),
 		TEST(a_clock_set_back_holds_nothing_up),
 		TEST(a_loss_is_told_once_however_it_is_held),
 	};
