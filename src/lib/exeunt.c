@@ -224,11 +224,28 @@ int exeunt_start(struct exeunt *x)
 	int r;
 
 	x->live = true;
+	x->intake.self = getpid();
 	x->started_ns = x->intake.real_ns = real_now();
 	if (x->options.capture)
 		capturing_begin(x);
 	r = selftest_run(x, announce);
 	return r < 0 ? r : x->stop_value;
+}
+
+/*
+ * A piece of accounting holds thousands of ends, and what taskstats did not tell of waits until it is known to be lost: that is
+ * asked for before they are too many to be kept, and not when there is time.
+ */
+static int relieve(struct exeunt *x)
+{
+	struct source *s = source_in_use(x, EXEUNT_SOURCE_TASKSTATS);
+	bool more;
+	int r = s ? drain_source(x, EXEUNT_SOURCE_TASKSTATS, false, &more) : 0;
+
+	if (r >= 0 && s)
+		r = s->ops->check(s, engine_frame, x);
+	join_checked(x->joiner, x->intake.mono_ns);
+	return MIN(r, 0);
 }
 
 int engine_frame(const struct frame *f, void *userdata)
@@ -240,8 +257,7 @@ int engine_frame(const struct frame *f, void *userdata)
 		capturing_frame(x, f);
 	r = intake_frame(&x->intake, f);
 	if (f->source == EXEUNT_SOURCE_PACCT && f->kind == FRAME_DATA && x->sources[f->source])
-		pacct_source_undecoded(x->sources[f->source],
-				       intake_pacct_undecoded(&x->intake));
+		pacct_source_undecoded(x->sources[f->source], intake_pacct_undecoded(&x->intake));
 	return r;
 }
 
