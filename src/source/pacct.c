@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 
-#define ROUNDS 16 /* pieces handed on before other sources get their turn */
+#define ROUNDS 2 /* pieces handed on before other sources get their turn */
 #define LOOK_NS (100 * NS_PER_MSEC)
 
 struct pacct_now pacct_time(void)
@@ -120,6 +120,10 @@ int pacct_read(struct pacct_source *s, struct pacct_out *out, bool *more)
 		r = take_step(s, out, &step);
 		if (r < 0)
 			return r;
+		if (step.end) {
+			s->empty_ns = before.mono_ns;
+			return 0;
+		}
 	}
 	*more = true;
 	return 0;

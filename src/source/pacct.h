@@ -3,6 +3,10 @@
  * What the engine does with the source of accounting records beyond what every source offers: it
  * tells how much of the bytes its decoder has not decided on, and has the position saved together
  * with a note of its own, so that after a crash it goes on behind the last record that was put out.
+ *
+ * The source makes children end, to see whether their records arrive. Each is announced by a
+ * FRAME_SELFTEST, which holds for every source: those of open() with the first drain() or check(),
+ * to be called before the other sources are read; later ones before their record is handed on.
  */
 #ifndef SOURCE_PACCT_H
 #define SOURCE_PACCT_H

@@ -199,6 +199,9 @@ static void hand_on(struct pacct_follow *f, struct pacct_file *file, struct pacc
 	step->offset = file->pos;
 	step->data = data;
 	step->len = len;
+	step->end = f->n == 1 && len < PACCT_CHUNK && !file->gz;
+	if (step->end)
+		file->read_ns = now;
 	pacct_file_advance(file, data, len);
 	file->grew_ns = now;
 }

@@ -29,6 +29,7 @@ struct pacct_step {
 	uint64_t offset;
 	const unsigned char *data;
 	size_t len;
+	bool end;	  /* BYTES: there was no more when they were read */
 	int64_t since_ns; /* CLOCK_MONOTONIC */
 };
 

@@ -228,6 +228,9 @@ static inline bool read_one(struct world *w)
 		assert_int_equal(step.offset, w->last_offset);
 		w->last_offset += step.len;
 		take_bytes(w, step.data, step.len);
+		/* Then asking again gives nothing, which the source does not do. */
+		if (step.end)
+			assert_false(read_one(w));
 		break;
 	case PACCT_STEP_GAP:
 		w->n_gaps++;
