@@ -73,7 +73,8 @@ static inline void set_when(const struct pacct_exit *e, struct exeunt_record *r,
 	if (e->present & PACCT_HAS_ETIME)
 		set_exit_time(e, r, has);
 	if (e->present & PACCT_HAS_PID) {
-		r->entity_start_ns = (uint64_t)r->creation_time_ns;
+		/* the second does not tell apart those that had a pid one after the other; their place in the file does */
+		r->entity_start_ns = (uint64_t)r->creation_time_ns + e->offset / 64 % NS_PER_SEC;
 		note(has, EXEUNT_F_ENTITY_ID);
 	}
 }

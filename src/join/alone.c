@@ -11,6 +11,9 @@
 
 /* What stands alone though nothing was lost: the loss may not have been noticed yet. */
 #define ALONE_NS (2 * NS_PER_SEC)
+/* Accounting that was last read to its end so long ago; much longer, and it never will be. */
+#define BEHIND_NS (500 * NS_PER_MSEC)
+#define BEHIND_MOST_NS (60 * NS_PER_SEC)
 /* What calls exit_group(2) may have to wait for a CPU before it ends. */
 #define AHEAD_NS (500 * NS_PER_MSEC)
 
@@ -124,6 +127,26 @@ static int64_t patience(const struct joiner *j, const struct process *p)
 	if (p->sources != BIT_AUDIT || is_from_before(j, p))
 		return ALONE_NS;
 	return ALONE_NS + 4 * joiner_audit_delay(j);
+}
+
+bool joiner_backfill_early(struct joiner *j, struct process *p, int64_t now_ns)
+{
+	if (p->touched_ns >= j->horizon[joiner_leading(j)] || !was_lost(j, p))
+		return false;
+	backfill(j, p, now_ns);
+	return true;
+}
+
+bool join_is_behind(const struct joiner *j, int64_t mono_ns)
+{
+	int64_t behind_ns = mono_ns - j->horizon[EXEUNT_SOURCE_PACCT];
+
+	return is_active(j, BIT_PACCT) && behind_ns > BEHIND_NS && behind_ns < BEHIND_MOST_NS;
+}
+
+bool join_is_crowded(const struct joiner *j)
+{
+	return table_count(j->table, PROCESS_ALONE) > table_most(j->table) / 4;
 }
 
 /* What stood alone since before seen_ns, when all queues of the leading source had been read. */

@@ -78,6 +78,12 @@ void join_horizon(struct joiner *j, enum exeunt_source source, int64_t mono_ns);
 /* The overflow counters of the leading source were read at mono_ns and are booked: judges what stands alone. */
 void join_checked(struct joiner *j, int64_t mono_ns);
 
+/* Accounting is still being read that was written well before mono_ns: what was lost may yet be brought. */
+bool join_is_behind(const struct joiner *j, int64_t mono_ns);
+
+/* Others tell of many ends of which the leading source did not: it is time to ask what it lost. */
+bool join_is_crowded(const struct joiner *j);
+
 /* When join_horizon() has something to do next, CLOCK_MONOTONIC; INT64_MAX: nothing waits. */
 int64_t join_deadline(const struct joiner *j);
 

@@ -102,6 +102,12 @@ void joiner_take_alone(struct joiner *j, struct process *p);
 /* alone.c: another source leads than before; what it told of is an exit now. */
 void joiner_promote_alone(struct joiner *j);
 
+/*
+ * alone.c: whether the leading source, whose queues were read since, is known to have lost this one; it is out then, and may be
+ * gone.
+ */
+bool joiner_backfill_early(struct joiner *j, struct process *p, int64_t now_ns);
+
 /* alone.c: nothing more will come. Leaves nothing alone, but some that is to be closed. */
 void joiner_judge_all_alone(struct joiner *j);
 

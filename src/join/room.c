@@ -135,6 +135,9 @@ static bool make_room(struct joiner *j, const struct frame *f)
 		joiner_close(j, p, f->mono_ns);
 		return true;
 	}
+	p = table_oldest(j->table, PROCESS_ALONE);
+	if (p && joiner_backfill_early(j, p, f->mono_ns))
+		return true;
 	p = table_oldest(j->table, PROCESS_OPEN);
 	if (!p)
 		p = table_oldest(j->table, PROCESS_ALONE);

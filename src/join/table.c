@@ -166,6 +166,11 @@ struct process *table_next(const struct table *t, const struct process *p)
 	return next == &t->lists[p->state] ? NULL : container_of(next, struct process, node);
 }
 
+unsigned int table_most(const struct table *t)
+{
+	return t->most;
+}
+
 unsigned int table_count(const struct table *t, enum process_state state)
 {
 	return t->counts[state];

@@ -74,6 +74,9 @@ void table_move(struct table *t, struct process *p, enum process_state state);
 struct process *table_oldest(const struct table *t, enum process_state state);
 struct process *table_next(const struct table *t, const struct process *p);
 
+/* So many entries there can be. */
+unsigned int table_most(const struct table *t);
+
 unsigned int table_count(const struct table *t, enum process_state state);
 
 /* The entry owns this allocation from now on, as what its strings point to; those before are freed. */

@@ -258,6 +258,8 @@ int engine_frame(const struct frame *f, void *userdata)
 	r = intake_frame(&x->intake, f);
 	if (f->source == EXEUNT_SOURCE_PACCT && f->kind == FRAME_DATA && x->sources[f->source])
 		pacct_source_undecoded(x->sources[f->source], intake_pacct_undecoded(&x->intake));
+	if (f->source == EXEUNT_SOURCE_PACCT && r >= 0 && x->live && join_is_crowded(x->joiner))
+		r = relieve(x);
 	return r;
 }
 

@@ -69,7 +69,7 @@ static void take_end(struct intake *in, const struct audit_event *e, const struc
 
 	in->audit_exits += e->kind == AUDIT_EVENT_EXIT;
 	if (unlikely(in->n_own) && audit_event_has(e, AUDIT_HAS_PID) &&
-	    intake_take_own(in, e->pid, EXEUNT_SOURCE_AUDIT))
+	    intake_take_own(in, e->pid, e->ppid, EXEUNT_SOURCE_AUDIT))
 		return;
 	if (in->cleaner && audit_event_has(e, AUDIT_HAS_ARGS)) {
 		clean = *e;

@@ -25,7 +25,7 @@ static int take_tasks(struct intake *in, const struct frame *f)
 		r = ledger_sequence(in->ledger, f->channel, task.seq);
 		if (r < 0)
 			return r;
-		if (unlikely(in->n_own) && intake_take_own(in, task.pid, f->source))
+		if (unlikely(in->n_own) && intake_take_own(in, task.pid, task.ppid, f->source))
 			continue;
 		join_task(in->joiner, &task, f);
 	} while (left);

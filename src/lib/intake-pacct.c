@@ -19,7 +19,7 @@ static int on_exit_record(const struct pacct_exit *e, void *userdata)
 	if (in->from_file)
 		in->real_ns = intake_pacct_end_ns(e);
 	if (unlikely(in->n_own) && (e->present & PACCT_HAS_PID) &&
-	    intake_take_own(in, (int32_t)e->pid, EXEUNT_SOURCE_PACCT))
+	    intake_take_own(in, (int32_t)e->pid, (int32_t)e->ppid, EXEUNT_SOURCE_PACCT))
 		return 0;
 	join_pacct(in->joiner, e, in->frame);
 	return 0;

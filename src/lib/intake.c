@@ -29,8 +29,10 @@ bool intake_expect_own(struct intake *in, int32_t pid)
 	return true;
 }
 
-bool intake_take_own(struct intake *in, int32_t pid, enum exeunt_source source)
+bool intake_take_own(struct intake *in, int32_t pid, int32_t parent, enum exeunt_source source)
 {
+	if (in->self && parent && parent != in->self)
+		return false; /* the pid is used again already */
 	for (int i = 0; i < in->n_own; i++) {
 		struct intake_own *own = &in->own[i];
 
@@ -159,7 +161,8 @@ void intake_settle(struct intake *in)
 	}
 	in->unparsable_since_ns = 0;
 	ledger_check(in->ledger, in->real_ns);
-	ledger_release(in->ledger, in->real_ns);
+	if (!join_is_behind(in->joiner, in->mono_ns))
+		ledger_release(in->ledger, in->real_ns);
 	if (ledger_balance(in->ledger)->lost != lost)
 		in->lost_since_sweep = true;
 }

@@ -65,6 +65,7 @@ struct intake {
 	struct frame last;
 	struct intake_own *own;
 	int n_own;
+	int32_t self; /* whose test children they are; 0: not known */
 	uint32_t own_told; /* mask of the sources that have told of any child of ours */
 };
 
@@ -90,7 +91,8 @@ size_t intake_pacct_undecoded(const struct intake *in);
 bool intake_expect_own(struct intake *in, int32_t pid);
 
 /* The files of lib/ that make it up. */
-bool intake_take_own(struct intake *in, int32_t pid, enum exeunt_source source);
+/* `parent` 0: not told. */
+bool intake_take_own(struct intake *in, int32_t pid, int32_t parent, enum exeunt_source source);
 void intake_count_unparsable(struct intake *in, const struct frame *f);
 void intake_lost(struct intake *in, const struct frame *f, enum exeunt_loss_cause cause,
 		 bool exact);

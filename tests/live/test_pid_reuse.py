@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Pids that are used again within a tenth of a second: no record is joined to the wrong process."""
+import os
+import signal
+import time
+
+import lib
+from accounting import require_off
+from joined import Load, accounting_off, check_balance, setting
+
+COUNT = int(os.environ.get("EXEUNT_REUSE_COUNT", "100000"))
+PID_MAX = 1000
+
+
+def accounting_is_off():
+    """nobody accounts, so that it may be switched here"""
+    require_off()
+
+
+def least():
+    """The kernel takes nothing below 301, and no pid in use is above what we set only if it stays unused."""
+    return max(PID_MAX, 400)
+
+
+def run(name, *options, stop=False):
+    with accounting_off(), setting("/proc/sys/kernel/pid_max", least()):
+        exeunt = lib.Exeunt("--pacct", "own", *options, source="taskstats,procevents,pacct")
+        loads = [Load(COUNT // 2, 701000000), Load(COUNT // 2, 702000000)]
+        if stop:
+            time.sleep(0.3)
+            exeunt.process.send_signal(signal.SIGSTOP)
+            time.sleep(0.5)
+            exeunt.process.send_signal(signal.SIGCONT)
+        for load in loads:
+            load.finish()
+        exeunt.stop()
+    pids = {pid for load in loads for pid, _, _ in load.truth}
+    counted = {}
+    for load in loads:
+        m = load.of(exeunt.exits())
+        lib.check(len(m) == load.count, f"{name}: {len(m)} of {load.count} are told")
+        load.check_right(m)
+        for r in m.values():
+            key = "+".join(r["sources"]) + (" backfilled" if r.get("backfilled") else "")
+            counted[key] = counted.get(key, 0) + 1
+    lib.say(f"{name}: {COUNT} ends on {len(pids)} pids, {sum(x.result['rate'] for x in loads):.0f} a second; {counted}; "
+            f"{exeunt.lines[-1]['balance']}")
+    lib.check(len(pids) <= PID_MAX, f"{len(pids)} pids")
+    check_balance(exeunt)
+    return exeunt, counted
+
+
+def reuse():
+    """100,000 exits on fewer than 1,000 pids, three sources"""
+    exeunt, counted = run("reuse")
+    lib.check(exeunt.lines[-1]["balance"]["unmatched"] == 0, f"{exeunt.lines[-1]['balance']}")
+    both = sum(n for key, n in counted.items() if "taskstats" in key and "pacct" in key)
+    lib.check(both == COUNT, f"accounting was joined to {both} of {COUNT}")
+
+
+def reuse_starved():
+    """the same with a small buffer and a pause"""
+    run("starved", "--rcvbuf", 65536, stop=True)
+
+
+lib.main(accounting_is_off, reuse, reuse_starved)
