@@ -227,7 +227,7 @@ static uint32_t who(const struct audit_event *e)
 	return (hash ^ (audit_event_has(e, AUDIT_HAS_SES) ? e->ses : 0)) * 16777619u;
 }
 
-static void to_entry(const struct audit_event *e, struct process *told)
+void joiner_to_entry(const struct audit_event *e, struct process *told)
 {
 	memset(told, 0, sizeof(*told));
 	to_record(e, &told->record, &told->text);
@@ -356,7 +356,7 @@ void join_audit(struct joiner *j, const struct audit_event *e, const struct fram
 
 	if (!ends && (!tells_thread_end(e) || joiner_leading(j) == EXEUNT_SOURCE_AUDIT))
 		return;
-	to_entry(e, &told);
+	joiner_to_entry(e, &told);
 	if (!ends || !is_told(j, &told)) {
 		p = find_process(j, &told);
 		if (ends)

@@ -125,6 +125,13 @@ bool complete_lacks_program(const struct joiner *j, const struct process *p)
 	return e ? e->inherited & (CONTEXT_EXE | CONTEXT_ARGS) : !is_active(j, BIT_PROCEVENTS);
 }
 
+bool complete_may_be_told(const struct joiner *j, const struct process *p)
+{
+	const struct context_entry *e = find(j, p);
+
+	return e && e->execs == 1 && complete_lacks_program(j, p);
+}
+
 void complete_from_context(struct joiner *j, struct process *p, int64_t now_ns)
 {
 	const struct context_entry *e = find(j, p);

@@ -142,7 +142,7 @@ static void note_missing(const struct joiner *j, struct process *p)
 /* Is there anything left that could still come for it? */
 static bool may_be_amended(const struct joiner *j, const struct process *p)
 {
-	return !p->single || (j->awaited & ~p->sources);
+	return !p->single || p->lacks_program || (j->awaited & ~p->sources);
 }
 
 void joiner_close(struct joiner *j, struct process *p, int64_t now_ns)
@@ -154,6 +154,7 @@ void joiner_close(struct joiner *j, struct process *p, int64_t now_ns)
 	}
 	apply_verdict(p);
 	note_missing(j, p);
+	p->lacks_program = j->told && complete_may_be_told(j, p);
 	complete_from_context(j, p, now_ns);
 	joiner_emit(j, &p->record, EXEUNT_TYPE_EXIT);
 	if (!may_be_amended(j, p)) {

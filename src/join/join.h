@@ -72,6 +72,13 @@ void join_audit_seen(struct joiner *j, int64_t audit_ns, const struct frame *f);
 /* Audit told of an end: EXIT, ABEND or SECCOMP with a signal. Others are passed over. */
 void join_audit(struct joiner *j, const struct audit_event *e, const struct frame *f);
 
+/*
+ * Audit told of an execution, whose arguments are cleaned, and a process of this pid went out before that. The second says
+ * whether there is such a one.
+ */
+void join_exec(struct joiner *j, const struct audit_event *e, const struct frame *f);
+bool join_awaits_exec(const struct joiner *j, int32_t tgid);
+
 /* Everything that the source had queued before mono_ns has been passed in: closes what waited for that. */
 void join_horizon(struct joiner *j, enum exeunt_source source, int64_t mono_ns);
 

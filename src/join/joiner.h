@@ -119,6 +119,9 @@ bool joiner_pacct_fits(const struct process *p, const struct pacct_exit *e);
 /* 0: it cannot; else the higher the likelier. `told` has what audit told, as an entry of its own. */
 int joiner_audit_fits(const struct process *p, const struct process *told);
 
+/* auditing.c: what audit told, as an entry of its own that is not in the table. Its text is for free(). */
+void joiner_to_entry(const struct audit_event *e, struct process *told);
+
 /*
  * auditing.c: gives a process what audit told of its end; or (not `ends`) of the end of one of its threads: who it was, and no
  * more. The strings of `told` are taken if they are needed.

@@ -40,6 +40,27 @@ static const struct exeunt_bytes *told(const struct audit_event *e, enum audit_h
 	return audit_event_has(e, what) ? text : NULL;
 }
 
+/* What must not be told of arguments. */
+static void clean_args(struct context *cleaner, struct audit_event *e)
+{
+	e->n_args = context_clean_args(cleaner, e->args, e->n_args, e->flags & AUDIT_EVENT_ARGS_CUT,
+				       &e->args);
+	if (!e->n_args)
+		e->has &= ~(UINT64_C(1) << AUDIT_HAS_ARGS);
+}
+
+/* Its process is out already. */
+static void take_late_exec(struct intake *in, const struct audit_event *e, const struct frame *f)
+{
+	struct audit_event clean = *e;
+
+	if (e->flags & (AUDIT_EVENT_ARGS_CUT | AUDIT_EVENT_ARGS_TITLE))
+		clean.has &= ~(UINT64_C(1) << AUDIT_HAS_ARGS);
+	else if (audit_event_has(e, AUDIT_HAS_ARGS))
+		clean_args(in->context, &clean);
+	join_exec(in->joiner, &clean, f);
+}
+
 static void take_exec(struct intake *in, const struct audit_event *e, const struct frame *f)
 {
 	struct context_told t = {
@@ -60,6 +81,8 @@ static void take_exec(struct intake *in, const struct audit_event *e, const stru
 	if (audit_event_has(e, AUDIT_HAS_ARGS) && !(e->flags & AUDIT_EVENT_ARGS_TITLE))
 		t.args = e->args;
 	context_told_exec(in->context, &t);
+	if (unlikely(join_awaits_exec(in->joiner, e->pid)))
+		take_late_exec(in, e, f);
 }
 
 /* The title has the arguments in it, and what must not be told of those must not be told of it. */
@@ -73,10 +96,7 @@ static void take_end(struct intake *in, const struct audit_event *e, const struc
 		return;
 	if (in->cleaner && audit_event_has(e, AUDIT_HAS_ARGS)) {
 		clean = *e;
-		clean.n_args = context_clean_args(in->cleaner, e->args, e->n_args,
-						  e->flags & AUDIT_EVENT_ARGS_CUT, &clean.args);
-		if (!clean.n_args)
-			clean.has &= ~(UINT64_C(1) << AUDIT_HAS_ARGS);
+		clean_args(in->cleaner, &clean);
 		e = &clean;
 	}
 	join_audit(in->joiner, e, f);
