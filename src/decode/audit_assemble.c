@@ -130,8 +130,8 @@ static void read_numbers(const struct audit_line *line, struct audit_event *ret)
 }
 
 /*
- * A process that calls exec or exit has written all records of its earlier execs: what is not there by now was lost. (Of
- * those that are open the latest are looked at.)
+ * A process that calls exec or exit has written all records of its earlier execs: what is not there
+ * by now was lost. (Of those that are open the latest are looked at.)
  */
 static void finish_execs(struct audit_assemble *a, const struct audit_entry *now, int32_t pid)
 {

@@ -7,10 +7,16 @@
 #include "join/merge.h"
 #include "record/fields.h"
 
-/* The stamp of FORK is some 10 us behind the start that the kernel counts from, 1.6 ms at the worst seen when quiet. */
+/*
+ * The stamp of FORK is some 10 us behind the start that the kernel counts from, 1.6 ms at the worst
+ * seen when quiet.
+ */
 #define FORK_PRECISION_NS (100 * NS_PER_USEC)
 
-/* With the birth on the monotonic clock and the elapsed time, both ends are known better than by when they were read. */
+/*
+ * With the birth on the monotonic clock and the elapsed time, both ends are known better than by
+ * when they were read.
+ */
 static void refine_times(const struct joiner *j, struct process *p, int64_t start_ns)
 {
 	struct exeunt_record *r = &p->record;
@@ -39,8 +45,9 @@ static bool is_born(const struct context_entry *e)
 }
 
 /*
- * An entry that only an EXEC made may be of an earlier owner of the pid, who was killed and of whose end nobody told. Who
- * tells when it began settles that; to audit alone the executable has to be the same.
+ * An entry that only an EXEC made may be of an earlier owner of the pid, who was killed and of
+ * whose end nobody told. Who tells when it began settles that; to audit alone the executable has to
+ * be the same.
  */
 static bool is_of(const struct process *p, const struct context_entry *e)
 {
@@ -56,7 +63,10 @@ static bool is_of(const struct process *p, const struct context_entry *e)
 	       !memcmp(r->exe_path.data, e->exe->parts[0].data, e->exe->len);
 }
 
-/* The title is what is in place of the arguments now, at most 128 bytes of it; a process may have changed it. */
+/*
+ * The title is what is in place of the arguments now, at most 128 bytes of it; a process may have
+ * changed it.
+ */
 static bool is_title_of(const struct exeunt_record *r, const struct pool_item *args)
 {
 	uint32_t n = r->n_args;
@@ -84,8 +94,8 @@ static void doubt(struct exeunt_record *r, enum exeunt_field field)
 }
 
 /*
- * What was given at exec is better than what was made of it; but that is the process's own, and where nothing else says
- * whose the entry is, it has to agree.
+ * What was given at exec is better than what was made of it; but that is the process's own, and
+ * where nothing else says whose the entry is, it has to agree.
  */
 static void take_entry(struct process *p, const struct context_entry *e)
 {

@@ -34,8 +34,8 @@ void args_rules_free(struct args_rules *r);
 char *args_buffer(struct args_rules *r, size_t *size);
 
 /*
- * Puts a list into the buffer, as cmdline would have it, as far as there is room. Returns the length for
- * args_take().
+ * Puts a list into the buffer, as cmdline would have it, as far as there is room. Returns the
+ * length for args_take().
  */
 size_t args_put(struct args_rules *r, const struct exeunt_bytes *args, uint32_t n);
 
@@ -55,7 +55,9 @@ struct args_list {
 };
 
 enum args_flag {
-	/* the process had time to rewrite them: NULs behind the last one are padding (setproctitle) */
+	/*
+	 * the process had time to rewrite them: NULs behind the last one are padding (setproctitle)
+	 */
 	ARGS_TRIM = 1,
 	/* the end is missing already, as if a bound had cut it */
 	ARGS_OPEN_END = 2,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which file an inode is: pairs of (device, inode) and path, for processes of which the kernel told
- * the inode of the executable and whose path could not be read in time. Owns its pairs, within a fixed
- * size; the paths are in the pool. Promises that a path is told only where it names that file now,
- * has done so since before the process began, and is the file's only name.
+ * the inode of the executable and whose path could not be read in time. Owns its pairs, within a
+ * fixed size; the paths are in the pool. Promises that a path is told only where it names that file
+ * now, has done so since before the process began, and is the file's only name.
  *
  * A pair is learned from a process that was read: /proc/PID/exe is a file, and the path that it
- * shows leads to the same one from here, which it does not for most processes in containers. It counts once
- * taskstats told the same two numbers of a process with that path: on btrfs and some overlays stat(2)
- * shows others than the kernel has. Snapshots share inodes, so only file systems are taken that
- * have none.
+ * shows leads to the same one from here, which it does not for most processes in containers. It
+ * counts once taskstats told the same two numbers of a process with that path: on btrfs and some
+ * overlays stat(2) shows others than the kernel has. Snapshots share inodes, so only file systems
+ * are taken that have none.
  *
  * Never waits for a disk or a server: what the kernel has not at hand is left alone.
  */
@@ -45,7 +45,10 @@ void exe_cache_learn(struct exe_cache *x, struct pool *pool, struct pool_item *p
 /* A process that was read with this path had this file, says taskstats. */
 void exe_cache_confirm(struct exe_cache *x, const struct pool_item *path, struct exe_file file);
 
-/* The path of the file, which a process that began at `start_ns` (CLOCK_REALTIME) ran; NULL: not known. Borrowed. */
+/*
+ * The path of the file, which a process that began at `start_ns` (CLOCK_REALTIME) ran; NULL: not
+ * known. Borrowed.
+ */
 const struct pool_item *exe_cache_find(struct exe_cache *x, struct exe_file file, int64_t start_ns);
 
 #endif

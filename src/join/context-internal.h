@@ -37,7 +37,10 @@ struct snapshot {
 	char exe[PATH_MAX], cwd[PATH_MAX], cgroup[CGROUP_MAX];
 };
 
-/* The times of audit are those of the last tick, 10 ms at 100 Hz; with what two clock reads may differ. */
+/*
+ * The times of audit are those of the last tick, 10 ms at 100 Hz; with what two clock reads may
+ * differ.
+ */
 #define TOLD_EARLY_NS (12 * NS_PER_MSEC)
 /* EXECs so far apart are told apart by their times alone; audit is not behind by as much. */
 #define EXEC_APART_NS NS_PER_SEC
@@ -58,8 +61,9 @@ struct context {
 	int64_t linger_ns;
 	int proc_fd; /* -1: none */
 	int64_t boot_offset_ns;
-	int64_t tick_ns;  /* of start_ticks */
-	int64_t young_ns; /* within this time after a birth nobody else can have the pid */
+	int64_t tick_ns;       /* of start_ticks */
+	int64_t young_ns;      /* within this time after a birth nobody else can have the pid */
+	int64_t pid_max_at_ns; /* when it was read */
 	int64_t (*clock)(void);
 	/* budget: what may be spent, in ns of `cost_ns` each */
 	int64_t credit_ns, cost_ns, credit_at_ns;
@@ -109,8 +113,9 @@ void context_count_exec(struct context_entry *e, int64_t mono_ns);
  */
 bool context_afford(struct context *c, int64_t now_ns, bool needed);
 /*
- * Reads the process that has this pid now, into c->snap. expected: which it should be, or NULL; what is the same as it
- * has need not be read twice. Errors: -ESRCH (gone), -ENODATA (no /proc), others.
+ * Reads the process that has this pid now, into c->snap. expected: which it should be, or NULL;
+ * what is the same as it has need not be read twice. Errors: -ESRCH (gone), -ENODATA (no /proc),
+ * others.
  */
 int context_read(struct context *c, int32_t tgid, uint16_t want, bool late,
 		 const struct context_entry *expected);

@@ -64,8 +64,9 @@ static void read_exe(struct context *c, int fd, bool late, struct snapshot *s)
 }
 
 /*
- * Each login uid that is set begins a session with a number of its own, and a process without one has none
- * (kernel/auditsc.c: audit_set_loginuid), so the number tells whether the login uid is still the same.
+ * Each login uid that is set begins a session with a number of its own, and a process without one
+ * has none (kernel/auditsc.c: audit_set_loginuid), so the number tells whether the login uid is
+ * still the same.
  */
 static void read_login(int fd, const struct context_entry *expected, struct snapshot *s)
 {
@@ -91,9 +92,10 @@ static void read_cgroup(int fd, struct snapshot *s)
 }
 
 /*
- * Whether what was read is the process's that is expected, and not of one that is ending. A child that was just born is
- * known to be the owner of its pid: to come round to that again takes all the others. A process that ends is put
- * into the root of each version 1 hierarchy (kernel/cgroup/cgroup.c: cgroup_exit), so the same group as before is its own.
+ * Whether what was read is the process's that is expected, and not of one that is ending. A child
+ * that was just born is known to be the owner of its pid: to come round to that again takes all the
+ * others. A process that ends is put into the root of each version 1 hierarchy
+ * (kernel/cgroup/cgroup.c: cgroup_exit), so the same group as before is its own.
  */
 static bool is_proven(const struct context *c, const struct context_entry *e)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What audit tells of an EXEC, in the context table; see context.h. Its records and the events of
- * the same EXEC come in either order, and some processes call exec twice within the grain of audit's
- * clock, so the k-th that was told is the k-th event.
+ * the same EXEC come in either order, and some processes call exec twice within the grain of
+ * audit's clock, so the k-th that was told is the k-th event.
  */
 #include "join/context-internal.h"
 
-/* The entry of the process that called exec, made where there is none. NULL: too late, or no memory. */
+/*
+ * The entry of the process that called exec, made where there is none. NULL: too late, or no
+ * memory.
+ */
 static struct context_entry *find_told(struct context *c, const struct context_told *t)
 {
 	struct context_entry *e = context_find(c, t->tgid, t->mono_ns + TOLD_EARLY_NS);
@@ -22,7 +25,10 @@ static struct context_entry *find_told(struct context *c, const struct context_t
 
 enum turn { TURN_PAST, TURN_NOW, TURN_NEXT };
 
-/* Whether it is of a program before the one that the last event brought, of that one, or of one behind it. */
+/*
+ * Whether it is of a program before the one that the last event brought, of that one, or of one
+ * behind it.
+ */
 static enum turn count_told(struct context_entry *e, int64_t mono_ns)
 {
 	enum turn turn = e->told + 1 < e->execs	   ? TURN_PAST
@@ -58,8 +64,8 @@ static void take_text(struct context *c, struct context_entry *e, struct pool_it
 }
 
 /*
- * Where some are missing, nobody knows which; what is there is told with a mark, but for patterns, which half an argument could
- * escape.
+ * Where some are missing, nobody knows which; what is there is told with a mark, but for patterns,
+ * which half an argument could escape.
  */
 static void take_args(struct context *c, struct context_entry *e, const struct context_told *t)
 {

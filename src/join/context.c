@@ -28,11 +28,14 @@
 #define SWEEP_FAST 256
 
 /*
- * Pids are given in turn: for one to be given twice in so short a time, 1.6 million processes a second would have to
- * be born with the default of pid_max, or somebody asks for a number (clone3(2) with set_tid).
+ * Pids are given in turn: with the default of pid_max six million processes a second would have to
+ * be born for one to be given twice in so short a time, or somebody asks for a number (clone3(2)
+ * with set_tid). Most call exec within one.
  */
-#define YOUNG_NS (20 * NS_PER_MSEC)
+#define YOUNG_NS (5 * NS_PER_MSEC)
 #define PID_MAX_DEFAULT 32768
+/* It may be changed at any time. */
+#define PID_MAX_AGAIN_NS NS_PER_SEC
 
 struct slab {
 	struct slab *next;
@@ -66,12 +69,15 @@ static void set_bounds(struct context *c, const struct context_options *o)
 	c->tick_ns = NS_PER_SEC / MAX(sysconf(_SC_CLK_TCK), 1L);
 }
 
-static bool is_pid_max_large(const struct context *c)
+static void read_pid_max(struct context *c, int64_t now_ns)
 {
 	char text[16] = { 0 };
 
-	return procfs_read(c->proc_fd, "sys/kernel/pid_max", text, sizeof(text) - 1) > 0 &&
-	       atol(text) >= PID_MAX_DEFAULT;
+	c->pid_max_at_ns = now_ns;
+	c->young_ns = 0;
+	if (procfs_read(c->proc_fd, "sys/kernel/pid_max", text, sizeof(text) - 1) > 0 &&
+	    atol(text) >= PID_MAX_DEFAULT)
+		c->young_ns = YOUNG_NS;
 }
 
 static int open_parts(struct context *c, const struct context_options *o, size_t *bad)
@@ -101,7 +107,7 @@ static int open_parts(struct context *c, const struct context_options *o, size_t
 	c->proc_fd = procfs_open(o->proc_path);
 	if (c->proc_fd < 0)
 		return c->proc_fd;
-	c->young_ns = is_pid_max_large(c) ? YOUNG_NS : 0;
+	read_pid_max(c, INT64_MIN / 2);
 	r = exe_cache_new(&c->exes);
 	return r == -ENOSYS ? 0 : r;
 }
@@ -369,6 +375,8 @@ void context_lost(struct context *c, int64_t now_ns)
 void context_tick(struct context *c, int64_t now_ns)
 {
 	context_reap(c, now_ns, UINT32_MAX);
+	if (c->proc_fd >= 0 && now_ns - c->pid_max_at_ns >= PID_MAX_AGAIN_NS)
+		read_pid_max(c, now_ns);
 	expire(c, now_ns);
 	sweep(c, now_ns);
 }

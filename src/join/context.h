@@ -172,16 +172,16 @@ struct context_told {
 };
 
 /*
- * Sets what was told as known, bounded and redacted like what is read from /proc; what was not told of the
- * new program is marked. Where the EXEC event came as well, what /proc gave in time is kept. A process
- * that is not known gets an entry: nothing tells whose child it is, and nobody inherits from it where there
- * are no events.
+ * Sets what was told as known, bounded and redacted like what is read from /proc; what was not told
+ * of the new program is marked. Where the EXEC event came as well, what /proc gave in time is kept.
+ * A process that is not known gets an entry: nothing tells whose child it is, and nobody inherits
+ * from it where there are no events.
  */
 void context_told_exec(struct context *c, const struct context_told *told);
 
 /*
- * Arguments from elsewhere, within the bounds and redacted; open_end: the last ones are missing. Returns their number, 0 when
- * none may be told. Borrowed until the next call.
+ * Arguments from elsewhere, within the bounds and redacted; open_end: the last ones are missing.
+ * Returns their number, 0 when none may be told. Borrowed until the next call.
  */
 uint32_t context_clean_args(struct context *c, const struct exeunt_bytes *args, uint32_t n,
 			    bool open_end, const struct exeunt_bytes **ret);
@@ -220,9 +220,10 @@ void context_tick(struct context *c, int64_t now_ns);
 void context_to_record(const struct context_entry *e, struct exeunt_record *r);
 
 /*
- * The executable by its inode, which taskstats tells: an entry that was read in time shows which path that is, and
- * one that was not is given it, if that is certain (context-exe.h). `e` may be NULL: then it is given with a mark, for nobody
- * knows where the process lived. Call it behind context_to_record().
+ * The executable by its inode, which taskstats tells: an entry that was read in time shows which
+ * path that is, and one that was not is given it, if that is certain (context-exe.h). `e` may be
+ * NULL: then it is given with a mark, for nobody knows where the process lived. Call it behind
+ * context_to_record().
  */
 void context_exe_by_inode(struct context *c, const struct context_entry *e,
 			  struct exeunt_record *r);

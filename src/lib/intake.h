@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one door: every frame, live or replayed, comes in here, is decoded and goes to the joiner, the context table or the
- * ledger. What cannot be decoded is counted and becomes a loss; reading goes on.
+ * The one door: every frame, live or replayed, comes in here, is decoded and goes to the joiner,
+ * the context table or the ledger. What cannot be decoded is counted and becomes a loss; reading
+ * goes on.
  */
 #ifndef LIB_INTAKE_H
 #define LIB_INTAKE_H
@@ -37,7 +38,7 @@ struct intake {
 	intake_message_fn message;
 	void *userdata;
 	bool from_file; /* times are those of the records */
-	bool untimed; /* of an audit log: frames have none, and the records' take the place of both */
+	bool untimed; /* an audit log: the times of the records stand for those of frames */
 	const char *name; /* of the file, for messages; NULL: none */
 	bool delay_accounting;
 	int versions[EXEUNT_SOURCE_COUNT]; /* of the kernel's structs and formats, as last seen */
@@ -75,7 +76,10 @@ void intake_done(struct intake *in);
 /* Takes one frame; 0, or -ENOMEM. */
 int intake_frame(struct intake *in, const struct frame *f);
 
-/* Books what is outstanding: unparsable messages, sequence gaps. Call now and then, when queues were read empty. */
+/*
+ * Books what is outstanding: unparsable messages, sequence gaps. Call now and then, when queues
+ * were read empty.
+ */
 void intake_settle(struct intake *in);
 
 /* Nothing waits for a later intake_settle(), or for time to pass. */

@@ -10,7 +10,10 @@ struct replay_format {
 	const char *name;
 	/* `whole`: there is no more than `len` bytes. */
 	bool (*is)(const void *head, size_t len, bool whole);
-	/* When the first thing in it happened, ns since 1970, to put several files in order; 0: it does not say. */
+	/*
+	 * When the first thing in it happened, ns since 1970, to put several files in order; 0: it
+	 * does not say.
+	 */
 	int64_t (*first_ns)(const void *head, size_t len);
 	/* Returns 0, or an error that was told with engine_fail(). */
 	int (*replay)(struct exeunt *x, struct input *in);
@@ -22,8 +25,9 @@ extern const struct replay_format replay_capture, replay_pacct, replay_audit;
 void replay_start(struct exeunt *x, int64_t started_ns, uint32_t sources);
 
 /*
- * Who was who, by what the file tells alone. untimed: times in the table are real ones, else those of a capture's boot. What a file
- * before brought is kept if it went by the same clock. Errors were told.
+ * Who was who, by what the file tells alone. untimed: times in the table are real ones, else those
+ * of a capture's boot. What a file before brought is kept if it went by the same clock. Errors were
+ * told.
  */
 int replay_context(struct exeunt *x, bool untimed, bool same_boot);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The proc connector source: one netlink socket on the group of process events. Promises that what its receive buffer
- * had no room for is counted exactly (SO_MEMINFO), and that the kernel is told when it need not make events for us any
- * more. Decodes nothing but the acknowledgement.
+ * The proc connector source: one netlink socket on the group of process events. Promises that what
+ * its receive buffer had no room for is counted exactly (SO_MEMINFO), and that the kernel is told
+ * when it need not make events for us any more. Decodes nothing but the acknowledgement.
  *
- * Births, executions and changes of ids and names are wanted; ends are not, for other sources tell of them with more, nor
- * are threads. A socket filter leaves them out before they are copied, which works on every kernel, where naming the
- * events wanted does only since 6.6, and cannot tell a thread from a process.
+ * Births, executions and changes of ids and names are wanted; ends are not, for other sources tell
+ * of them with more, nor are threads. A socket filter leaves them out before they are copied, which
+ * works on every kernel, where naming the events wanted does only since 6.6, and cannot tell a
+ * thread from a process.
  */
 #include "source/source.h"
 
@@ -43,9 +44,9 @@ struct procevents_source {
 };
 
 /*
- * In another user or pid namespace the kernel ignores the request without an answer (drivers/connector/cn_proc.c:
- * cn_proc_mcast_ctl()), and its own end of the socket is in the initial network namespace only; so the place is
- * looked at first.
+ * In another user or pid namespace the kernel ignores the request without an answer
+ * (drivers/connector/cn_proc.c: cn_proc_mcast_ctl()), and its own end of the socket is in the
+ * initial network namespace only; so the place is looked at first.
  */
 static int check_place(struct exeunt_source_status *st)
 {
@@ -196,12 +197,14 @@ static uint32_t count_others(uint32_t bytes)
 }
 
 /*
- * The bell: a second socket, to be woken by, not to be read from. An EXEC has to be looked up in /proc at once, all else
- * has time until something ends; to be woken for each birth would be half of all the wakes, and more where processes
- * only fork. It rings for each EXEC, and for one in so many others, lest the queue runs full while nothing ends.
+ * The bell: a second socket, to be woken by, not to be read from. An EXEC has to be looked up in
+ * /proc at once, all else has time until something ends; to be woken for each birth would be half
+ * of all the wakes, and more where processes only fork. It rings for each EXEC, and for one in so
+ * many others, lest the queue runs full while nothing ends.
  *
  * It has to be there before the socket that is read: the kernel serves the latest listener first
- * (net/netlink/af_netlink.c: netlink_update_subscriptions() adds at the head), so that what rang is in the queue by then.
+ * (net/netlink/af_netlink.c: netlink_update_subscriptions() adds at the head), so that what rang is
+ * in the queue by then.
  */
 static int hang_bell(int fd, uint32_t bytes)
 {
@@ -273,7 +276,10 @@ static int listen_to_kernel(struct procevents_source *s, const struct source_opt
 	return r;
 }
 
-/* A listener that only closes its socket stays counted before 6.6, and each fork and exit is paid for it for ever. */
+/*
+ * A listener that only closes its socket stays counted before 6.6, and each fork and exit is paid
+ * for it for ever.
+ */
 static void procevents_free(struct source *base)
 {
 	struct procevents_source *s = (struct procevents_source *)base;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* join/context.h: what is not read because it cannot be otherwise, and what is read all the same. */
+/*
+ * join/context.h: what is not read because it cannot be otherwise, and what is read all the same.
+ */
 #include "unit/test.h"
 
 #include "unit/proctree.h"
@@ -13,12 +15,23 @@ static int64_t test_clock(void)
 	return now_ns;
 }
 
+static void set_pid_max(const char *text)
+{
+	char path[64];
+	_cleanup_file_
+	FILE *f = NULL;
+
+	snprintf(path, sizeof(path), "%s/sys/kernel/pid_max", tree);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+}
+
 static struct context *begin(const char *pid_max)
 {
 	struct context_options o = { .clock = test_clock };
 	struct context *c = make(&o);
 	char path[64];
-	FILE *f;
 
 	/* make() empties the tree, and only then is pid_max put there */
 	context_free(c);
@@ -26,11 +39,7 @@ static struct context *begin(const char *pid_max)
 	mkdir(path, 0755);
 	snprintf(path, sizeof(path), "%s/sys/kernel", tree);
 	mkdir(path, 0755);
-	snprintf(path, sizeof(path), "%s/sys/kernel/pid_max", tree);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(pid_max, f);
-	fclose(f);
+	set_pid_max(pid_max);
 	o.proc_path = tree;
 	assert_int_equal(context_new(&c, &o, NULL), 0);
 	return c;
@@ -82,11 +91,17 @@ static void test_not_young(void **state)
 	struct context *c = begin("4194304\n");
 
 	(void)state;
-	assert_int_equal(run_child(c, &p, 21 * MS)->known & CONTEXT_EXE, 0);
+	assert_int_equal(run_child(c, &p, 6 * MS)->known & CONTEXT_EXE, 0);
 	assert_int_equal(stats_of(c).gone, 2);
 	context_free(c);
 	/* where pids come round soon, nobody is young */
 	c = begin("4096\n");
+	assert_int_equal(run_child(c, &p, 2 * MS)->known & CONTEXT_EXE, 0);
+	context_free(c);
+	/* nor is it when that came to be so since */
+	c = begin("32768\n");
+	set_pid_max("4096\n");
+	context_tick(c, 1 * S);
 	assert_int_equal(run_child(c, &p, 2 * MS)->known & CONTEXT_EXE, 0);
 	context_free(c);
 	c = begin("nonsense");

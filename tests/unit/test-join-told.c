@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends joined with what audit told of their EXEC, where nothing but audit tells who a process was. */
+/*
+ * Ends joined with what audit told of their EXEC, where nothing but audit tells who a process was.
+ */
 #include "unit/test.h"
 
 #include "unit/proctree.h"
