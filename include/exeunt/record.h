@@ -191,7 +191,7 @@ struct exeunt_balance {
 	uint64_t threads_seen; /* task records decoded, of processes and threads */
 	uint64_t amends;
 	uint64_t backfilled;  /* exits that another source brought after a loss */
-	uint64_t lost;	      /* sum of the loss records of kernel sources */
+	uint64_t lost;	      /* sum of the loss records of the source that leads */
 	uint64_t lost_output; /* records that a slow sink cost */
 	uint64_t filtered;    /* exits that the consumer kept back: --filter, --count */
 	uint64_t unparsable;  /* messages that no decoder took */

@@ -12,6 +12,8 @@
  * seen when quiet.
  */
 #define FORK_PRECISION_NS (100 * NS_PER_USEC)
+/* A birth further before the time in which it must lie is that of an earlier owner of the pid. */
+#define FORK_EARLY_NS (2 * NS_PER_MSEC)
 
 /*
  * With the birth on the monotonic clock and the elapsed time, both ends are known better than by
@@ -23,7 +25,7 @@ static void refine_times(const struct joiner *j, struct process *p, int64_t star
 	int64_t to_real = j->real_offset_ns, end_ns = start_ns + merge_elapsed_ns(p->elapsed_us);
 
 	if (!(p->sources & BIT_TASKSTATS) || start_ns > p->start_high_ns ||
-	    start_ns + START_SLACK_NS < p->start_low_ns)
+	    start_ns + FORK_EARLY_NS < p->start_low_ns)
 		return;
 	r->creation_time_ns = start_ns + to_real;
 	r->creation_precision_ns = FORK_PRECISION_NS;

@@ -52,6 +52,7 @@ void join_set_sources(struct joiner *j, uint32_t active, uint32_t awaited)
 		j->awaited_since_ns = j->horizon[joiner_leading(j)];
 	j->active = active;
 	j->awaited = awaited & active;
+	ledger_set_leading(j->options.ledger, joiner_leading(j));
 	for (int s = 0; s < EXEUNT_SOURCE_COUNT; s++) {
 		/* one that stopped has told all that it will ever tell */
 		if (before & ~active & EXEUNT_SOURCE_BIT(s))

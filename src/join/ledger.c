@@ -36,6 +36,7 @@ struct ledger {
 	int64_t missing;	/* gaps less strangers less explained less booked */
 	int64_t missing_before; /* the same at the last check */
 	int64_t checked_real_ns;
+	enum exeunt_source leading; /* 0 is taskstats */
 	int64_t hold_ns;
 	struct held held[HELD]; /* oldest first */
 	unsigned int n_held;
@@ -96,13 +97,18 @@ static void lose_tasks(struct ledger *l, const struct exeunt_loss *loss)
 		tell(l, h);
 }
 
+void ledger_set_leading(struct ledger *l, enum exeunt_source source)
+{
+	l->leading = source;
+}
+
 void ledger_lose(struct ledger *l, const struct exeunt_loss *loss)
 {
 	if (loss->source == EXEUNT_SOURCE_OUTPUT)
 		l->balance.lost_output += loss->count;
 	else if (loss->cause == EXEUNT_LOSS_TABLE_FULL)
 		l->balance.evicted += loss->count; /* parts of a process, not the process */
-	else
+	else if (loss->source == l->leading)
 		l->balance.lost += loss->count;
 	if (loss->cause == EXEUNT_LOSS_UNPARSABLE)
 		l->balance.unparsable += loss->count;

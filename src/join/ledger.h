@@ -22,6 +22,9 @@ void ledger_free(struct ledger *l);
 /* The counters, for those who count. */
 struct exeunt_balance *ledger_balance(struct ledger *l);
 
+/* The source whose records make the exits: what it loses are exits lost; what others lose is told, and no more. */
+void ledger_set_leading(struct ledger *l, enum exeunt_source source);
+
 /* Books a loss and hands its record on. */
 void ledger_lose(struct ledger *l, const struct exeunt_loss *loss);
 

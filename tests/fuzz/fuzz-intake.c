@@ -20,6 +20,7 @@
 struct tally {
 	uint64_t seq, exits, backfilled, amends;
 	uint64_t lost, lost_output, evicted, read;
+	enum exeunt_source leading; /* whose losses are exits */
 	bool stopped;
 };
 
@@ -80,7 +81,7 @@ static void add_loss(struct tally *t, const struct exeunt_loss *loss)
 		t->lost_output += loss->count;
 	else if (loss->cause == EXEUNT_LOSS_TABLE_FULL)
 		t->evicted += loss->count;
-	else
+	else if (loss->source == t->leading)
 		t->lost += loss->count;
 }
 
@@ -190,7 +191,14 @@ static void feed(struct exeunt *x, struct input *in)
 	}
 }
 
-static void prepare(struct exeunt *x, const uint8_t choice[2])
+static enum exeunt_source leading(uint32_t active)
+{
+	if (active & BIT(TASKSTATS))
+		return EXEUNT_SOURCE_TASKSTATS;
+	return active & BIT(PACCT) ? EXEUNT_SOURCE_PACCT : EXEUNT_SOURCE_AUDIT;
+}
+
+static void prepare(struct exeunt *x, struct tally *t, const uint8_t choice[2])
 {
 	const struct context_options o = { .proc_path = "", .max_entries = 16 };
 
@@ -200,6 +208,7 @@ static void prepare(struct exeunt *x, const uint8_t choice[2])
 	join_set_context(x->joiner, x->context);
 	x->intake.from_file = choice[1] & 4;
 	x->intake.delay_accounting = choice[1] & 8;
+	t->leading = leading(choice[0] & 15);
 	join_set_sources(x->joiner, choice[0] & 15, choice[0] >> 4 & 15);
 	ledger_set_hold(x->ledger, choice[1] & 16 ? NS_PER_SEC : 0);
 }
@@ -221,7 +230,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.threads = choice[1] & 2;
 	if (exeunt_new(&x, &o) < 0)
 		return 0;
-	prepare(x, choice);
+	prepare(x, &tally, choice);
 	feed(x, &in);
 	demand(exeunt_stop(x) == 0);
 	demand(tally.stopped);

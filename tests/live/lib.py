@@ -239,7 +239,9 @@ def check_stream(records):
     balance = records[-1].get("balance", {})
     shown = balance.get("exits", 0) - balance.get("filtered", 0) - balance.get("lost_output", 0)
     check(shown == len(exits), f"the stop record's balance is {balance}, the stream has {len(exits)} exits")
-    lost = sum(r["loss"]["count"] for r in records if r["type"] == "loss" and r["loss"]["source"] != "output"
+    works = [s["name"] for s in records[0]["exeunt"]["sources"] if s["state"] == "open"]
+    leading = next((s for s in ("taskstats", "pacct") if s in works), "audit")
+    lost = sum(r["loss"]["count"] for r in records if r["type"] == "loss" and r["loss"]["source"] == leading
                and r["loss"]["cause"] != "table_full")  # parts of processes: balance.evicted
     check(balance.get("lost") == lost, f"the stop record says {balance.get('lost')} lost, the loss records {lost}")
 
