@@ -104,7 +104,9 @@ int exeunt_fd(const struct exeunt *x);
 
 /*
  * Reads what there is and hands over the records that became complete. Never blocks.
- * Returns 0, or the positive number that the callback returned. Errors: -ENOMEM, or that of a dead source.
+ * Returns 0, or the positive number that the callback returned. A source that cannot be
+ * read any more is told by on_message and as a loss, and the others go on. Errors: -ENOMEM, or that of the last source that
+ * told of ends.
  */
 int exeunt_dispatch(struct exeunt *x);
 
