@@ -95,7 +95,7 @@ class Load:
             later_ns = self.truth[number + 1][2] if number + 1 < self.count else real_ns + 10**9
             slack = exit_.get("precision_ns", 0) + 2 * lib.LATE_NS
             if not real_ns - slack <= lib.nanoseconds(exit_["time"]) <= later_ns + slack:
-                wrong.setdefault("time", []).append((real_ns, r))
+                wrong.setdefault("moment", []).append((real_ns, r))
         for what, cases in wrong.items():
             lib.check(False, f"{len(cases)} with a wrong {what}: {cases[:2]}")
 
