@@ -200,6 +200,13 @@ static void a_loss_is_told_once_however_it_is_held(void **state)
 	assert_int_equal(n_losses, 2);
 }
 
+static void any_bound_of_the_table_is_taken(void **state)
+{
+	end(state);
+	assert_int_equal(begin_with(UINT32_MAX), 0);
+	put_task(42, 10);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -215,6 +222,7 @@ int main(void)
 		TEST(the_next_owner_of_the_pid_is_another),
 		TEST(a_clock_set_back_holds_nothing_up),
 		TEST(a_loss_is_told_once_however_it_is_held),
+		TEST(any_bound_of_the_table_is_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

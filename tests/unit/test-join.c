@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The joiner: one exit record for each process, whatever the order of its threads. Cases C050, C051, C059. */
+/* The joiner: one exit record for each process, whatever the order of its threads. Cases C050, C051. */
 #include "unit/test.h"
 
 #include "base/util.h"
@@ -301,14 +301,6 @@ static void an_end_that_was_only_late_is_no_loss(void **state)
 	assert_int_equal(ledger_balance(ledger)->backfilled, 0);
 }
 
-static void any_bound_of_the_table_is_taken(void **state)
-{
-	(void)state;
-	end(NULL);
-	assert_int_equal(begin_with(UINT32_MAX, false), 0);
-	put(42, 42, 0, 0, false, 1);
-}
-
 static void a_new_process_shows_that_the_old_is_gone(void **state)
 {
 	struct task_exit t = task_of(42, 42, 0x100, TASK_GROUP, 9000);
@@ -371,59 +363,6 @@ static void thread_records_name_their_process(void **state)
 	assert_int_equal(seen.n, 4);
 }
 
-/* We were stopped for two seconds: the record has the second of the exit, and that bounds the estimate. */
-static void the_second_of_the_record_bounds_the_time(void **state)
-{
-	struct task_exit t = task_of(42, 42, 0, TASK_GROUP, 100);
-	struct frame f = frame_at(2900);
-
-	(void)state;
-	f.since_ns = T0 + 50 * MS;
-	join_task(joiner, &t, &f);
-	assert_true(seen.records[0].exit_time_ns >= R0 + 100 * MS);
-	assert_true(seen.records[0].exit_time_ns <= R0 + 1100 * MS);
-	assert_true(seen.records[0].exit_time_ns - (int64_t)seen.records[0].exit_precision_ns <=
-		    R0 + 100 * MS);
-}
-
-/* A quiet host: one exit, and we were stopped in poll(2), which then says that it came just now. */
-static void a_pause_that_nobody_noticed_shows_in_the_second(void **state)
-{
-	struct task_exit t = task_of(42, 42, 0, TASK_GROUP, 100);
-	struct frame f = frame_at(30000);
-	const struct exeunt_record *r = &seen.records[0];
-
-	(void)state;
-	f.since_ns = f.mono_ns - 5 * MS;
-	join_task(joiner, &t, &f);
-	assert_true(r->exit_time_ns >= R0 + 100 * MS);
-	assert_true(r->exit_time_ns - (int64_t)r->exit_precision_ns <= R0 + 100 * MS);
-	assert_true(r->exit_precision_ns <= (uint64_t)(1100 * MS));
-}
-
-static void a_clock_that_was_set_gives_no_monsters(void **state)
-{
-	static const uint64_t btimes[] = { 0, 1, 1700000005, UINT64_MAX, INT64_MAX, 4294967295u };
-	static const uint64_t elapsed[] = { 0, 1, UINT64_MAX, INT64_MAX };
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(btimes); i++) {
-		for (size_t k = 0; k < ARRAY_SIZE(elapsed); k++) {
-			struct task_exit t = task_of(42, 42, 0, TASK_GROUP, 0);
-			const struct exeunt_record *r = &seen.records[0];
-
-			seen.n = 0;
-			t.btime = btimes[i];
-			t.tgetime_us = t.etime_us = elapsed[k];
-			put_task(&t, 7);
-			assert_int_equal(seen.n, 1);
-			assert_true(r->exit_time_ns >= R0 && r->exit_time_ns <= R0 + 7 * MS);
-			assert_true(r->exit_precision_ns <= (uint64_t)NS_PER_SEC);
-			assert_true(r->elapsed_us == elapsed[k]);
-		}
-	}
-}
-
 /* Kernels before version 12 say neither tgid nor which task was last. */
 static void an_old_kernel_gives_guesses_marked_as_such(void **state)
 {
@@ -454,13 +393,9 @@ int main(void)
 		TEST(two_ends_of_one_pid_are_two_processes),
 		TEST(an_end_that_was_lost_is_backfilled),
 		TEST(an_end_that_was_only_late_is_no_loss),
-		TEST(any_bound_of_the_table_is_taken),
 		TEST(a_new_process_shows_that_the_old_is_gone),
 		TEST(a_full_table_tells_what_it_cost),
 		TEST(thread_records_name_their_process),
-		TEST(the_second_of_the_record_bounds_the_time),
-		TEST(a_pause_that_nobody_noticed_shows_in_the_second),
-		TEST(a_clock_that_was_set_gives_no_monsters),
 		TEST(an_old_kernel_gives_guesses_marked_as_such),
 	};
 
