@@ -37,8 +37,8 @@ struct intake {
 	struct context *cleaner; /* borrowed; what may be told of arguments; NULL: all */
 	intake_message_fn message;
 	void *userdata;
-	bool from_file; /* times are those of the records */
-	bool untimed; /* an audit log: the times of the records stand for those of frames */
+	bool from_file;	  /* times are those of the records */
+	bool untimed;	  /* an audit log: the times of the records stand for those of frames */
 	const char *name; /* of the file, for messages; NULL: none */
 	bool delay_accounting;
 	int versions[EXEUNT_SOURCE_COUNT]; /* of the kernel's structs and formats, as last seen */
@@ -66,7 +66,7 @@ struct intake {
 	struct frame last;
 	struct intake_own *own;
 	int n_own;
-	int32_t self; /* whose test children they are; 0: not known */
+	int32_t self;	   /* whose test children they are; 0: not known */
 	uint32_t own_told; /* mask of the sources that have told of any child of ours */
 };
 
