@@ -65,7 +65,7 @@ packages_install() {
 }
 
 # What is installed here is wanted as a program. auditd and acct would also start at once, and at every boot, and change
-# what the host records; so nothing is started, and what came as a service is left switched off.
+# what the host records; so nothing is started, and what came as a service, or as auditd's plugin, is left switched off.
 services_policy=/usr/sbin/policy-rc.d
 
 services_hold() {
@@ -83,6 +83,7 @@ services_release() {
 	for package in ${1-}; do
 		case $package in
 		auditd | acct) ! command -v systemctl >/dev/null || systemctl --quiet disable "$package" || true ;;
+		laurel) sed -i 's/^active = yes/active = no/' /etc/audit/plugins.d/laurel.conf || true ;;
 		esac
 	done
 } 2>/dev/null

@@ -21,6 +21,8 @@ class CannotRun(Exception):
 class Collector:
     name = ""
     command = ()
+    end_signal = signal.SIGINT
+    kernel_thread = None  # that works for it, and whose CPU is told apart
 
     def __init__(self, bench):
         self.bench = bench
@@ -61,8 +63,11 @@ class Collector:
         return self.process.pid
 
     def stop(self):
+        """Also when it has not been started, or has been stopped."""
+        if not self.process:
+            return
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
+            self.process.send_signal(self.end_signal)
             try:
                 self.process.wait(20)
             except subprocess.TimeoutExpired:
@@ -81,6 +86,10 @@ class Collector:
     def told_lost(self):
         """What it says it lost, or None if it cannot say."""
         return None
+
+    def forget(self):
+        """Its output is not needed any more."""
+        os.unlink(self.output)
 
     def output_grown(self):
         return os.path.exists(self.output) and os.path.getsize(self.output) > 0

@@ -18,7 +18,11 @@ class Loader:
         if pace:
             argv += ["--rate", str(pace // LOADERS)]
         running = [subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) for _ in range(LOADERS)]
-        told = [json.loads(one.communicate()[0]) for one in running]
+        try:
+            told = [json.loads(one.communicate()[0]) for one in running]
+        finally:
+            for one in running:
+                one.kill()
         return sum(t["exits"] for t in told) + LOADERS, max(t["seconds"] for t in told)
 
     def timed(self, pace, seconds, log):

@@ -40,6 +40,14 @@ def cpu_ns(pid):
     return total
 
 
+def kernel_thread(name):
+    """The pid of a kernel thread, or None."""
+    for pid in os.listdir("/proc"):
+        if pid.isdigit() and _fields(f"/proc/{pid}/comm").strip() == name.encode():
+            return int(pid)
+    return None
+
+
 def memory_kib(pid, key):
     """VmRSS or VmHWM, summed over a process and its children."""
     total = 0

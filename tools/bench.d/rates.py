@@ -18,6 +18,7 @@ class Sample:
     told_lost: int = None
     idle_kib: int = None
     peak_kib: int = None
+    kernel_us: float = None  # of the kernel thread that works for it, per exit
 
     def lost(self):
         return None if self.captured is None else max(0, self.exits - self.captured)
@@ -32,31 +33,37 @@ def beside(bench, kind, pace):
     """Raises collectors.CannotRun."""
     collector = kind(bench)
     collector.check()
-    collector.start()
     try:
+        collector.start()
         pid = collector.pid()
         idle = measure.memory_kib(pid, "VmRSS")
-        before = measure.cpu_ns(pid)
+        thread = collector.kernel_thread and measure.kernel_thread(collector.kernel_thread)
+        before, kernel = measure.cpu_ns(pid), measure.cpu_ns(thread) if thread else 0
         exits, seconds = bench.load(pace)
         measure.settle(pid)
         cpu = measure.cpu_ns(pid) - before
+        kernel = measure.cpu_ns(thread) - kernel if thread else None
         peak = measure.memory_kib(pid, "VmHWM")
     finally:
         collector.stop()
     sample = Sample(exits, exits / seconds, cpu / 1000 / exits, collector.captured(), collector.told_lost(), idle, peak)
-    os.unlink(collector.output)
+    sample.kernel_us = None if kernel is None else kernel / 1000 / exits
+    collector.forget()
     return sample
 
 
 class Rates:
     """All rounds of one pace. Rounds are interleaved: what disturbs the machine disturbs every collector alike."""
 
-    def __init__(self, bench, pace):
+    def __init__(self, bench, pace, kinds=None):
+        """`kinds` of collectors; by default the floor, exeunt with taskstats alone, and its peers."""
         self.bench, self.pace = bench, pace
+        self.kinds = kinds or [collectors.Floor, collectors.Exeunt] + [
+            collectors.PEERS[name] for name in bench.peers if name in collectors.PEERS]
         self.samples, self.refused = {}, {}
 
     def run(self, rounds):
-        kinds = [collectors.Floor, collectors.Exeunt] + [collectors.PEERS[name] for name in self.bench.peers]
+        kinds = self.kinds
         self.samples = {"nothing": []} | {kind.name: [] for kind in kinds}
         for number in range(1, rounds + 1):
             self.bench.progress(f"{self.title()}, round {number} of {rounds}")

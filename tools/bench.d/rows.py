@@ -4,6 +4,9 @@
 Figures are medians over the rounds; ratios are taken within a round. A target that is missed says `short`; no figure
 makes the benchmark fail.
 """
+import auditing
+import batch
+import collectors
 import statuses
 from latency import latency
 from measure import median
@@ -11,6 +14,7 @@ from rates import Rates
 from smallbuffer import small_buffer
 
 ROWS = {}
+PEERS = sorted({*collectors.PEERS, *auditing.PEERS, *batch.PEERS})
 
 
 def row(number, title):
@@ -30,6 +34,15 @@ def rates(bench, pace):
     return bench.cache[pace]
 
 
+def rates_of(bench, kinds):
+    """The samples of these collectors, flat out."""
+    samples = Rates(bench, 0, kinds)
+    samples.run(bench.rounds)
+    for name, reason in samples.refused.items():
+        bench.table.note(f"{name}: {reason}")
+    return samples
+
+
 def show(bench, samples, value, form):
     bench.table.figures([(name, form.format(samples.median(name, value))) for name in samples.names()
                          if samples.median(name, value) is not None])
@@ -47,6 +60,27 @@ def cpu_flat_out(bench):
     bench.table.target("exeunt / floor", samples.ratio("exeunt", "floor", cpu), 2.5)
     bench.table.target("exeunt / bpftrace", samples.ratio("exeunt", "bpftrace", cpu), 0.25)
     bench.table.target("exeunt / forkstat", samples.ratio("exeunt", "forkstat", cpu), 0.1)
+
+
+@row(2, "the same with all sources listening, no audit rules loaded")
+def cpu_all_sources(bench):
+    samples = rates_of(bench, [collectors.Floor, collectors.Exeunt, auditing.Everything])
+    show(bench, samples, cpu, "{:.2f} us")
+    bench.table.target("all sources / floor", samples.ratio(auditing.Everything.name, "floor", cpu), 5.0)
+
+
+@row(3, "the same with the exit rule of audit loaded")
+def cpu_exit_rule(bench):
+    peers = [auditing.PEERS[name] for name in bench.peers if name in auditing.PEERS]
+    with auditing.exit_rule(bench):
+        samples = rates_of(bench, [collectors.Floor, auditing.Everything, *peers])
+    show(bench, samples, cpu, "{:.2f} us")
+    bench.table.figures([(f"kauditd, {name}", f"{us:.2f} us") for name, us in (
+        (name, samples.median(name, lambda s: s.kernel_us)) for name in samples.names()) if us is not None])
+    shares = [(name, [(s.lost(), s.exits) for s in samples.samples[name]]) for name in samples.names()]
+    bench.table.figures([(f"{name}, lost", f"{100 * sum(a for a, _ in of) / sum(b for _, b in of):.1f} %")
+                         for name, of in shares if of])
+    bench.table.target("exeunt / auditd", samples.ratio(auditing.Everything.name, "auditd", cpu), 0.4)
 
 
 @row(4, "lost at that rate")
@@ -88,6 +122,21 @@ def latency_row(bench):
 @row(8, "exit status right, random multi-threaded workload, against wait4")
 def statuses_row(bench):
     statuses.statuses(bench)
+
+
+@row(9, "1,000,000 accounting records (64 MB) replayed to JSON")
+def pacct_replay(bench):
+    batch.pacct_replay(bench)
+
+
+@row(10, "report by command over the same records")
+def report(bench):
+    batch.report(bench)
+
+
+@row(11, "an audit log of 200,000 exit events (100 MB) replayed to JSON")
+def audit_replay(bench):
+    batch.audit_replay(bench)
 
 
 @row(12, "resident memory")
