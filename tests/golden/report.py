@@ -42,10 +42,12 @@ SUMS = ["usage.cpu.user_us", "usage.cpu.system_us", "usage.io.read_bytes", "usag
 
 
 def run(exeunt, *arguments):
+    env = {**os.environ, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
     done = subprocess.run([exeunt, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, check=False, cwd=HERE, env={**os.environ, "LC_ALL": "C.UTF-8", "TZ": "UTC"})
+                          stderr=subprocess.PIPE, check=False, cwd=HERE, env=env)
     if done.returncode != 0:
-        raise SystemExit(f"not ok - {arguments}: exit status {done.returncode}: {done.stderr.decode(errors='replace')}")
+        said = done.stderr.decode(errors="replace")
+        raise SystemExit(f"not ok - {arguments}: exit status {done.returncode}: {said}")
     return done.stdout
 
 
