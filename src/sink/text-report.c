@@ -32,7 +32,7 @@ struct text_report {
 static char *put_value(char *p, const struct tally_sums *s, enum tally_value value,
 		       char *(*put)(char *, uint64_t))
 {
-	if (s->unknown[value] == s->exits)
+	if (s->exits && s->unknown[value] == s->exits)
 		return FMT_LIT(p, "-");
 	if (s->unknown[value])
 		*p++ = '>';
@@ -41,7 +41,7 @@ static char *put_value(char *p, const struct tally_sums *s, enum tally_value val
 
 static char *put_status(char *p, const struct tally_sums *s, uint64_t count)
 {
-	if (s->unknown_status == s->exits)
+	if (s->exits && s->unknown_status == s->exits)
 		return FMT_LIT(p, "-");
 	if (s->unknown_status)
 		*p++ = '>';

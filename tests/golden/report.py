@@ -22,6 +22,7 @@ REPORTS = [
     ("pacct-several.txt", ["--numeric", "--by", "user,tty,cause", "--sort", "name"],
      ["pacct/v3-be.pacct", "pacct/v2.pacct", "pacct/v0.pacct"]),
     ("pacct-linux.txt", ["--sort", "name"], ["pacct/linux-6.18.pacct"]),
+    ("none.txt", ["--filter", "comm == 'nobody'"], ["pacct/v3.pacct"]),
     ("audit.txt", ["--by", "exe,args"], ["audit/file.log"]),
     ("audit.jsonl", ["--json", "--numeric", "--by", "exe,args,uid", "--sort", "exits"], ["audit/file.log"]),
     ("audit-pacct.jsonl", ["--json", "--by", "sources"], ["audit/file.log", "pacct/v3.pacct"]),
