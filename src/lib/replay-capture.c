@@ -37,7 +37,7 @@ static int append(struct rest *rest, const uint8_t *data, size_t len)
 		memmove(rest->data, rest->data + rest->start, have);
 	rest->start = 0;
 	rest->end = have;
-	if (have + len > rest->size) {
+	if (!rest->data || have + len > rest->size) {
 		unsigned char *grown = realloc(rest->data, have + len);
 
 		if (!grown)
