@@ -33,7 +33,7 @@ static int append(struct rest *rest, const uint8_t *data, size_t len)
 {
 	size_t have = rest->end - rest->start;
 
-	if (have)
+	if (rest->data && have)
 		memmove(rest->data, rest->data + rest->start, have);
 	rest->start = 0;
 	rest->end = have;
