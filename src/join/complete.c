@@ -14,6 +14,8 @@
 #define FORK_PRECISION_NS (100 * NS_PER_USEC)
 /* A birth further before the time in which it must lie is that of an earlier owner of the pid. */
 #define FORK_EARLY_NS (2 * NS_PER_MSEC)
+/* In a longer one, for we were held up, a pid may have had several owners, and which was born when is open. */
+#define FORK_WINDOW_NS (10 * NS_PER_MSEC)
 
 /*
  * With the birth on the monotonic clock and the elapsed time, both ends are known better than by
@@ -25,7 +27,8 @@ static void refine_times(const struct joiner *j, struct process *p, int64_t star
 	int64_t to_real = j->real_offset_ns, end_ns = start_ns + merge_elapsed_ns(p->elapsed_us);
 
 	if (!(p->sources & BIT_TASKSTATS) || start_ns > p->start_high_ns ||
-	    start_ns + FORK_EARLY_NS < p->start_low_ns)
+	    start_ns + FORK_EARLY_NS < p->start_low_ns ||
+	    p->start_high_ns - p->start_low_ns > FORK_WINDOW_NS)
 		return;
 	r->creation_time_ns = start_ns + to_real;
 	r->creation_precision_ns = FORK_PRECISION_NS;

