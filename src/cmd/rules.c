@@ -101,27 +101,12 @@ static int list(struct rules *r)
 	return CMD_DONE;
 }
 
-/* The set of that name, or the file, which is then for audit_ruleset_done(). */
-static int find(struct rules *r, const char *name, struct audit_ruleset *file,
-		const struct audit_ruleset **ret)
+/* *ret is for audit_ruleset_done(). */
+static int find(struct rules *r, const char *name, struct audit_ruleset *ret)
 {
-	if (strchr(name, '/')) {
-		*ret = file;
-		if (audit_ruleset_read(file, name, r->error, sizeof(r->error)) < 0) {
-			cmd_error("%s", r->error);
-			return CMD_FAILED;
-		}
+	if (audit_ruleset_find(ret, r->dir, name, r->error, sizeof(r->error)) >= 0)
 		return CMD_DONE;
-	}
-	if (read_sets(r))
-		return CMD_FAILED;
-	for (size_t i = 0; i < r->n; i++)
-		if (!strcmp(r->sets[i].name, name)) {
-			*ret = &r->sets[i];
-			return CMD_DONE;
-		}
-	cmd_error("there is no set of rules '%s' in %s; exeunt rules list tells their names", name,
-		  r->dir);
+	cmd_error("%s", r->error);
 	return CMD_FAILED;
 }
 
@@ -161,39 +146,37 @@ static void warn(struct rules *r)
 
 static int load_one(struct rules *r, const char *name)
 {
-	struct audit_ruleset file = { .n = 0 };
-	const struct audit_ruleset *s;
-	int status = find(r, name, &file, &s), n;
+	struct audit_ruleset s = { .n = 0 };
+	int status = find(r, name, &s), n;
 
 	if (status)
 		return status;
-	n = audit_ruleset_load(r->fd, s);
+	n = audit_ruleset_load(r->fd, &s);
 	if (n < 0)
 		status = fail(n, name);
 	else if (!n)
-		printf("%s: was loaded already\n", s->name);
+		printf("%s: was loaded already\n", s.name);
 	else
-		printf("%s: %d rule%s loaded\n", s->name, n, n == 1 ? "" : "s");
-	audit_ruleset_done(&file);
+		printf("%s: %d rule%s loaded\n", s.name, n, n == 1 ? "" : "s");
+	audit_ruleset_done(&s);
 	return status;
 }
 
 static int unload_one(struct rules *r, const char *name)
 {
-	struct audit_ruleset file = { .n = 0 };
-	const struct audit_ruleset *s;
-	int status = find(r, name, &file, &s), n;
+	struct audit_ruleset s = { .n = 0 };
+	int status = find(r, name, &s), n;
 
 	if (status)
 		return status;
-	n = audit_ruleset_unload(r->fd, s);
+	n = audit_ruleset_unload(r->fd, &s);
 	if (n < 0)
 		status = fail(n, name);
 	else if (!n)
-		printf("%s: was not loaded\n", s->name);
+		printf("%s: was not loaded\n", s.name);
 	else
-		printf("%s: %d rule%s unloaded\n", s->name, n, n == 1 ? "" : "s");
-	audit_ruleset_done(&file);
+		printf("%s: %d rule%s unloaded\n", s.name, n, n == 1 ? "" : "s");
+	audit_ruleset_done(&s);
 	return status;
 }
 

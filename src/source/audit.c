@@ -200,6 +200,8 @@ static int audit_source_open(struct source **ret, const struct source_options *o
 		return explain(st, -ENOMEM);
 	s->base = (struct source){ .ops = &source_audit, .status = st };
 	s->mode = o->audit_mode == AUDIT_MODE_STDIN ? AUDIT_MODE_STDIN : AUDIT_MODE_MULTICAST;
+	s->rules = o->audit_rules;
+	s->n_rules = o->n_audit_rules;
 	s->channel.fd = s->spare_fd = -1;
 	st->state = EXEUNT_STATE_OPEN;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -215,6 +217,15 @@ static int audit_source_open(struct source **ret, const struct source_options *o
 	}
 	if (s->mode == AUDIT_MODE_STDIN)
 		watch_begin(s);
+	r = kept_begin(s, st);
+	s->rules = NULL;
+	if (r < 0) {
+		const struct exeunt_source_status why = *st;
+
+		audit_free(&s->base);
+		*st = why;
+		return r;
+	}
 	st->sockets = 1;
 	*ret = &s->base;
 	return 0;

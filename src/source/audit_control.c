@@ -135,7 +135,7 @@ int audit_control_rule_facts(int fd, struct audit_facts *facts)
 	int r;
 
 	facts->rules = facts->own_rules = 0;
-	facts->never_task = facts->exit_rule = false;
+	facts->never_task = facts->exit_rule = facts->exit_all = false;
 	r = audit_control_rules(fd, add_rule, facts);
 	facts->rules_known = r >= 0;
 	return r;

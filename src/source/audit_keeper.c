@@ -16,10 +16,10 @@
 struct audit_keeper {
 	pid_t pid;
 	int fd;
-	bool owns; /* there is something to put back */
+	bool owns, loads; /* there is something to put back */
 };
 
-int audit_keeper_start(struct audit_keeper **ret)
+int audit_keeper_start(struct audit_keeper **ret, const struct audit_ruleset *sets, size_t n)
 {
 	struct audit_keeper *k = calloc(1, sizeof(*k));
 	int fds[2], r;
@@ -34,7 +34,7 @@ int audit_keeper_start(struct audit_keeper **ret)
 	k->fd = fds[0];
 	k->pid = fork();
 	if (!k->pid)
-		keeper_run(fds[1]);
+		keeper_run(fds[1], sets, n);
 	close_fd(fds[1]);
 	if (k->pid < 0) {
 		r = -errno;
@@ -49,7 +49,8 @@ int audit_keeper_start(struct audit_keeper **ret)
 /* It may sleep in the kernel for a minute; then it ends by itself, later. */
 void audit_keeper_stop(struct audit_keeper *k)
 {
-	int64_t until = mono_now() + (k && k->owns ? STOP_MS : IDLE_STOP_MS) * NS_PER_MSEC;
+	int64_t until =
+		mono_now() + (k && (k->owns || k->loads) ? STOP_MS : IDLE_STOP_MS) * NS_PER_MSEC;
 	struct audit_facts facts;
 	int r;
 
@@ -83,6 +84,7 @@ int audit_keeper_ask(struct audit_keeper *k, enum audit_ask what)
 
 	if (what == AUDIT_ASK_OWN || what == AUDIT_ASK_RELEASE)
 		k->owns = what == AUDIT_ASK_OWN;
+	k->loads |= what == AUDIT_ASK_LOAD;
 	return send(k->fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 

@@ -13,6 +13,7 @@
 #define SOURCE_AUDIT_KEEPER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "source/audit_report.h"
@@ -30,10 +31,20 @@ enum audit_ask {
 	 */
 	AUDIT_ASK_OWN = 3,
 	AUDIT_ASK_RELEASE = 4,
+	/*
+	 * Loads what is missing of the sets of rules, whole or not at all, and answers as AUDIT_ASK_RULES. What was loaded so
+	 * is unloaded at the end of the keeper; what was there already is not.
+	 */
+	AUDIT_ASK_LOAD = 5,
 };
 
-/* Errors: -ENOMEM, of fork(2) and socketpair(2). */
-int audit_keeper_start(struct audit_keeper **ret);
+struct audit_ruleset;
+
+/*
+ * `sets` are rules that AUDIT_ASK_LOAD is for; they need not outlive the call. Errors: -ENOMEM, of fork(2) and
+ * socketpair(2).
+ */
+int audit_keeper_start(struct audit_keeper **ret, const struct audit_ruleset *sets, size_t n);
 
 /* Puts back what was changed, and waits for that, two seconds at most. NULL is accepted. */
 void audit_keeper_stop(struct audit_keeper *k);

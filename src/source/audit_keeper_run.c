@@ -25,6 +25,7 @@ struct keeper {
 	int control; /* or negative errno */
 	uint32_t parent;
 	bool owns;
+	struct kept_rules rules;
 	struct audit_facts before, ours; /* settings as found, and as we made them */
 };
 
@@ -138,7 +139,7 @@ static void put_back(struct keeper *k)
 
 static void answer(struct keeper *k, unsigned char what, struct audit_facts *facts)
 {
-	facts->error = 0;
+	facts->error = facts->kept_error = 0;
 	facts->rules_known = false;
 	if (k->control < 0) {
 		facts->error = k->control;
@@ -153,17 +154,19 @@ static void answer(struct keeper *k, unsigned char what, struct audit_facts *fac
 		make_ours(k, facts);
 		facts->error = audit_control_status(k->control, facts);
 	}
-	if (what == AUDIT_ASK_RULES)
-		audit_control_rule_facts(k->control, facts);
+	if (what == AUDIT_ASK_LOAD)
+		kept_rules_load(&k->rules, k->control, facts);
+	if (what == AUDIT_ASK_RULES || what == AUDIT_ASK_LOAD)
+		kept_rules_facts(&k->rules, k->control, facts);
 }
 
-_Noreturn void keeper_run(int fd)
+_Noreturn void keeper_run(int fd, const struct audit_ruleset *sets, size_t n)
 {
 	struct keeper k = { .parent = (uint32_t)getppid() };
 	struct audit_facts facts = { 0 };
 	unsigned char what;
 
-	if (leave_alone(fd) < 0)
+	if (leave_alone(fd) < 0 || kept_rules_init(&k.rules, sets, n) < 0)
 		_exit(1);
 	set_aumessage_mode(MSG_QUIET, DBG_NO);
 	k.control = audit_control_open();
@@ -174,6 +177,7 @@ _Noreturn void keeper_run(int fd)
 		if (send(SOCKET_FD, &facts, sizeof(facts), MSG_NOSIGNAL) < 0)
 			break;
 	}
+	kept_rules_unload(&k.rules, k.control);
 	put_back(&k);
 	_exit(0);
 }

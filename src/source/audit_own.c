@@ -11,8 +11,6 @@
 
 #include "base/clock.h"
 
-#define ANSWER_MS 2000
-
 /*
  * When we step aside all privileges are gone, so the socket that is needed then is opened now. A filter that takes
  * nothing keeps it empty.
@@ -64,15 +62,6 @@ static int send_pid(int fd)
 		       : 0;
 }
 
-static int ask(struct audit_source *s, enum audit_ask what, struct audit_facts *facts)
-{
-	int r = audit_keeper_ask(s->keeper, what);
-
-	if (r >= 0)
-		r = audit_keeper_wait(s->keeper, facts, ANSWER_MS);
-	return r < 0 ? r : facts->error;
-}
-
 static void say_owner(struct audit_source *s, const struct audit_facts *facts)
 {
 	watch_say(s, 4,
@@ -83,14 +72,14 @@ static void say_owner(struct audit_source *s, const struct audit_facts *facts)
 static int become_owner(struct audit_source *s, uint32_t receive_buffer)
 {
 	struct audit_facts facts;
-	int r = ask(s, AUDIT_ASK_OWN, &facts);
+	int r = watch_ask(s, AUDIT_ASK_OWN, &facts);
 
 	if (r < 0)
 		return r;
 	if (!facts.pid) {
 		r = send_pid(s->channel.fd);
 		if (r >= 0)
-			r = ask(s, AUDIT_ASK_STATUS, &facts);
+			r = watch_ask(s, AUDIT_ASK_STATUS, &facts);
 		if (r < 0)
 			return r;
 	}
@@ -103,7 +92,7 @@ static int become_owner(struct audit_source *s, uint32_t receive_buffer)
 				  "when its queue is full");
 		return 1;
 	}
-	ask(s, AUDIT_ASK_RELEASE, &facts);
+	watch_ask(s, AUDIT_ASK_RELEASE, &facts);
 	if (!facts.pid)
 		return -EPERM;
 	say_owner(s, &facts);

@@ -150,14 +150,14 @@ static const char *change_of_rules(const struct audit_facts *before, const struc
 	*level = 4;
 	if (!before->never_task && now->never_task)
 		return "the rule never,task was loaded: what begins from now on is never seen by audit";
-	if (before->own_rules && !now->own_rules)
+	if (before->own_rules && !now->own_rules && !now->kept)
 		return "the audit rules of exeunt were removed by somebody else; exeunt rules load brings them back";
-	if (before->exit_rule && !now->exit_rule)
+	if (before->exit_rule && !now->exit_rule && now->kept == now->kept_loaded)
 		return "the audit rule that told of exits was removed";
 	*level = 6;
 	if (before->never_task && !now->never_task)
 		return "the rule never,task was removed: what begins from now on is seen by audit";
-	if (!before->exit_rule && now->exit_rule)
+	if (!before->exit_rule && now->exit_rule && before->kept == before->kept_loaded)
 		return "an audit rule now tells of exits";
 	return NULL;
 }
@@ -165,6 +165,12 @@ static const char *change_of_rules(const struct audit_facts *before, const struc
 static const char *change_of_switch(const struct audit_facts *before, const struct audit_facts *now,
 				    int *level)
 {
+	if (before->enabled == now->enabled)
+		return NULL;
+	if (now->enabled == 2 && before->enabled) {
+		*level = 6;
+		return "the rules and settings of audit are locked now, until the next boot";
+	}
 	if (!before->enabled == !now->enabled)
 		return NULL;
 	*level = now->enabled ? 6 : 4;
@@ -218,6 +224,19 @@ static bool has_syscall(const struct audit_rule_data *rule, const char *name)
 	return rule->mask[AUDIT_WORD(nr)] & AUDIT_BIT(nr);
 }
 
+/* Of all programs that are made for this machine; those of its 32-bit brother are few. */
+static bool is_unconditional(const struct audit_rule_data *rule)
+{
+	for (uint32_t i = 0; i < MIN(rule->field_count, (uint32_t)AUDIT_MAX_FIELDS); i++) {
+		if (rule->fields[i] == AUDIT_FILTERKEY)
+			continue;
+		if (rule->fields[i] != AUDIT_ARCH ||
+		    audit_elf_to_machine(rule->values[i]) != audit_detect_machine())
+			return false;
+	}
+	return true;
+}
+
 void audit_report_add_rule(struct audit_facts *facts, const struct audit_rule_data *rule)
 {
 	uint32_t list = rule->flags & ~(uint32_t)AUDIT_FILTER_PREPEND;
@@ -226,8 +245,10 @@ void audit_report_add_rule(struct audit_facts *facts, const struct audit_rule_da
 	if (list == AUDIT_FILTER_TASK && rule->action == AUDIT_NEVER && !rule->field_count)
 		facts->never_task = true;
 	if (list == AUDIT_FILTER_EXIT && rule->action == AUDIT_ALWAYS &&
-	    has_syscall(rule, "exit_group"))
+	    has_syscall(rule, "exit_group")) {
 		facts->exit_rule = true;
+		facts->exit_all |= is_unconditional(rule);
+	}
 	if (audit_rule_is_ours(rule))
 		facts->own_rules++;
 }
@@ -254,7 +275,7 @@ void audit_report_boot(struct audit_facts *facts, const char *cmdline)
 int audit_report_read(struct audit_report *ret)
 {
 	struct audit_keeper *keeper;
-	int r = audit_keeper_start(&keeper);
+	int r = audit_keeper_start(&keeper, NULL, 0);
 
 	memset(ret, 0, sizeof(*ret));
 	if (r < 0)

@@ -21,7 +21,10 @@ struct audit_facts {
 	bool rules_known; /* the rules were asked for too */
 	bool never_task; /* a rule that keeps processes that begin meanwhile out of audit for ever */
 	bool exit_rule;	 /* a rule that logs exit_group(2), perhaps not of all */
+	bool exit_all;	 /* one that has no other condition than the architecture */
 	uint32_t rules, own_rules;	 /* loaded; and with a key of ours */
+	uint32_t kept, kept_loaded;	 /* rules that shall be loaded while we run; and that are */
+	int kept_error;			 /* negative errno: why the others are not */
 	uint32_t enabled;		 /* 0 off, 1 on, 2 on and locked until reboot */
 	uint32_t failure;		 /* 0 silent, 1 kernel log, 2 panic */
 	uint32_t pid;			 /* who owns the unicast side, 0: nobody */

@@ -164,6 +164,56 @@ void audit_rulesets_free(struct audit_ruleset *sets, size_t n)
 	free(sets);
 }
 
+int audit_ruleset_find(struct audit_ruleset *ret, const char *dir, const char *name, char *error,
+		       size_t error_size)
+{
+	struct audit_ruleset *sets;
+	size_t n;
+	int r;
+
+	if (strchr(name, '/'))
+		return audit_ruleset_read(ret, name, error, error_size);
+	r = audit_rulesets_read(&sets, &n, dir, error, error_size);
+	if (r < 0)
+		return r;
+	r = -ENOENT;
+	for (size_t i = 0; i < n && r < 0; i++)
+		if (!strcmp(sets[i].name, name)) {
+			*ret = sets[i];
+			sets[i] = (struct audit_ruleset){ .n = 0 };
+			r = 0;
+		}
+	if (r < 0)
+		snprintf(error, error_size,
+			 "there is no set of rules '%s' in %s; exeunt rules list tells their names",
+			 name, dir);
+	audit_rulesets_free(sets, n);
+	return r;
+}
+
+int audit_rulesets_find(struct audit_ruleset **ret, size_t *n, const char *dir, const char *names,
+			char *error, size_t error_size)
+{
+	_cleanup_free_
+	char *copy = strdup(names);
+	struct audit_ruleset *sets = calloc(strlen(names) + 1, sizeof(*sets));
+	char *rest = copy, *name;
+	int r = copy && sets ? 0 : -ENOMEM;
+
+	*n = 0;
+	while (r >= 0 && (name = strsep(&rest, ","))) {
+		r = audit_ruleset_find(&sets[*n], dir, name, error, error_size);
+		*n += r >= 0;
+	}
+	if (r < 0) {
+		audit_rulesets_free(sets, *n);
+		*n = 0;
+		return r;
+	}
+	*ret = sets;
+	return 0;
+}
+
 static int keep_loaded(const struct audit_rule_data *rule, size_t len, void *userdata)
 {
 	struct audit_loaded *l = userdata;

@@ -32,6 +32,14 @@ int audit_rulesets_read(struct audit_ruleset **ret, size_t *n, const char *dir, 
 			size_t error_size);
 void audit_rulesets_free(struct audit_ruleset *sets, size_t n);
 
+/* The set of that name of the folder, or the file, if there is a slash in the name. The same errors, and -ENOENT. */
+int audit_ruleset_find(struct audit_ruleset *ret, const char *dir, const char *name, char *error,
+		       size_t error_size);
+
+/* Several of them, with commas between. */
+int audit_rulesets_find(struct audit_ruleset **ret, size_t *n, const char *dir, const char *names,
+			char *error, size_t error_size);
+
 /* What the kernel has loaded, in its order. */
 struct audit_loaded {
 	struct audit_rule_data **rules;

@@ -13,6 +13,7 @@
 
 #define OPEN_MS 500
 #define FINISH_MS 500
+#define ANSWER_MS 2000
 #define ASK_NS (10 * NS_PER_SEC)
 #define ASK_CHANGED_NS NS_PER_SEC
 #define STUCK_NS (5 * NS_PER_SEC)
@@ -83,6 +84,9 @@ static void keep_rules(struct audit_facts *now, const struct audit_facts *before
 	now->rules_known = before->rules_known;
 	now->never_task = before->never_task;
 	now->exit_rule = before->exit_rule;
+	now->exit_all = before->exit_all;
+	now->kept = before->kept;
+	now->kept_loaded = before->kept_loaded;
 	now->rules = before->rules;
 	now->own_rules = before->own_rules;
 }
@@ -108,9 +112,15 @@ static int tell_lost(struct audit_source *s, const struct audit_facts *now, fram
 	return fn(&f, userdata);
 }
 
+static bool tells_all(const struct audit_facts *f)
+{
+	return !f->error && f->enabled && f->rules_known && f->exit_all && !f->never_task;
+}
+
 /* The first look is what later ones are held against. */
 int watch_take(struct audit_source *s, struct audit_facts *now, frame_fn fn, void *userdata)
 {
+	bool fresh = now->rules_known;
 	int r = 0;
 
 	s->asked = s->stuck = false;
@@ -120,7 +130,10 @@ int watch_take(struct audit_source *s, struct audit_facts *now, frame_fn fn, voi
 	if (s->known && fn) {
 		tell_changes(s, now);
 		r = tell_lost(s, now, fn, userdata);
+		if (fresh)
+			kept_judge(s, now);
 	}
+	s->full |= tells_all(now);
 	/* without an answer the counter is still where it was */
 	if (!now->error || !s->known)
 		s->report.facts = *now;
@@ -157,7 +170,8 @@ void watch_begin(struct audit_source *s)
 	struct audit_facts facts;
 
 	s->told_ns = mono_now();
-	if (audit_keeper_start(&s->keeper) < 0 || audit_watch_fd(s, audit_keeper_fd(s->keeper)) < 0)
+	if (audit_keeper_start(&s->keeper, s->rules, s->n_rules) < 0 ||
+	    audit_watch_fd(s, audit_keeper_fd(s->keeper)) < 0)
 		return;
 	ask(s, AUDIT_ASK_RULES);
 	if (s->keeper && !audit_keeper_wait(s->keeper, &facts, OPEN_MS))
@@ -167,6 +181,15 @@ void watch_begin(struct audit_source *s)
 			  "audit does not answer: its queue is full, and who asks has to wait");
 	if (!s->known || s->report.facts.error)
 		watch_say(s, 6, "the kernel's own count of lost audit records cannot be read here");
+}
+
+int watch_ask(struct audit_source *s, enum audit_ask what, struct audit_facts *facts)
+{
+	int r = s->keeper && !s->asked ? audit_keeper_ask(s->keeper, what) : -ETIME;
+
+	if (r >= 0)
+		r = audit_keeper_wait(s->keeper, facts, ANSWER_MS);
+	return r < 0 ? r : facts->error;
 }
 
 int watch_answer(struct audit_source *s, frame_fn fn, void *userdata)
@@ -182,6 +205,12 @@ int watch_answer(struct audit_source *s, frame_fn fn, void *userdata)
 	return r > 0 ? watch_take(s, &facts, fn, userdata) : 0;
 }
 
+/* Of that there is no record (kernel/audit.c: audit_do_config_change()); but while it is off there are hardly any. */
+static bool was_switched_on(const struct audit_source *s)
+{
+	return s->known && !s->report.facts.error && !s->report.facts.enabled && s->seen;
+}
+
 void watch_check(struct audit_source *s, int64_t now_ns)
 {
 	if (s->asked && !s->stuck && now_ns - s->asked_ns >= STUCK_NS) {
@@ -190,7 +219,10 @@ void watch_check(struct audit_source *s, int64_t now_ns)
 	}
 	if (!s->keeper || s->asked || (s->known && s->report.facts.error))
 		return;
-	if (s->config_changed && now_ns - s->asked_ns >= ASK_CHANGED_NS)
+	if (kept_is_due(s, now_ns))
+		ask(s, AUDIT_ASK_LOAD);
+	else if ((s->config_changed || was_switched_on(s)) &&
+		 now_ns - s->asked_ns >= ASK_CHANGED_NS)
 		ask(s, AUDIT_ASK_RULES);
 	else if (s->seen && now_ns - s->asked_ns >= ASK_NS)
 		ask(s, AUDIT_ASK_STATUS);
@@ -224,4 +256,23 @@ bool audit_tells_exits(const struct source *base)
 	const struct audit_facts *f = &s->report.facts;
 
 	return s->known && !f->error && f->enabled && f->rules_known && f->exit_rule;
+}
+
+bool audit_is_blind(const struct source *base)
+{
+	const struct audit_source *s = (const struct audit_source *)base;
+
+	return s->full && s->known && !s->report.facts.error && !tells_all(&s->report.facts);
+}
+
+bool audit_is_unsettled(const struct source *base)
+{
+	const struct audit_source *s = (const struct audit_source *)base;
+
+	return s->keeper && (s->config_changed || s->wiped || s->asked);
+}
+
+void audit_note_change(struct source *base)
+{
+	((struct audit_source *)base)->config_changed = true;
 }

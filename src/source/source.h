@@ -7,6 +7,7 @@
 #define SOURCE_SOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <exeunt/record.h>
@@ -22,9 +23,13 @@ enum audit_mode {
 	AUDIT_MODE_STDIN,     /* text on standard input, as auditd's plugins get it */
 };
 
+struct audit_ruleset;
+
 struct source_options {
 	uint32_t receive_buffer; /* bytes for each socket; 0: chosen by memory and CPUs */
 	enum audit_mode audit_mode;
+	const struct audit_ruleset *audit_rules; /* to be loaded while it runs */
+	size_t n_audit_rules;
 	const char *pacct_mode;	 /* NULL or "auto", "off", "own", or a path */
 	const char *pacct_state; /* file that remembers how far was read; NULL: none */
 	bool pacct_force;	 /* own: take accounting from whoever has it */

@@ -197,8 +197,24 @@ static void test_changes(void **state)
 	assert_string_equal(changes(&b, &a),
 			    "audit was switched on|an audit rule now tells of exits|");
 	b = a;
-	b.enabled = 2; /* locked is on */
+	b.enabled = 2;
+	assert_string_equal(changes(&a, &b), "the rules and settings of audit are locked now, "
+					     "until the next boot|");
+	assert_string_equal(changes(&b, &b), "");
+}
+
+/* Rules that are loaded again need no word about their absence; that they were gone is told elsewhere. */
+static void test_kept_rules(void **state)
+{
+	struct audit_facts a = fine(), b = fine();
+
+	(void)state;
+	a.own_rules = a.kept = a.kept_loaded = b.kept = 2;
+	b.exit_rule = false;
 	assert_string_equal(changes(&a, &b), "");
+	assert_string_equal(changes(&b, &a), "");
+	b.never_task = true;
+	assert_non_null(strstr(changes(&a, &b), "never,task was loaded"));
 }
 
 static void test_rule_changes(void **state)
@@ -272,13 +288,16 @@ static void test_rules(void **state)
 	assert_int_equal(f.own_rules, 1);
 	add(&f, "-a always,exit -S exit -k exeunt-x"); /* a thread's end */
 	assert_false(f.exit_rule);
-	add(&f, "-a always,exit -S exit_group -k exeunt-x");
+	add(&f, "-a always,exit -S exit_group -F a0!=0 -k exeunt-x");
 	assert_true(f.exit_rule);
+	assert_false(f.exit_all);
+	add(&f, "-a always,exit -S exit_group -k exeunt-x");
+	assert_true(f.exit_all);
 	assert_false(f.never_task);
 	audit_report_add_rule(&f, &never);
 	assert_true(f.never_task);
-	assert_int_equal(f.rules, 4);
-	assert_int_equal(f.own_rules, 3);
+	assert_int_equal(f.rules, 5);
+	assert_int_equal(f.own_rules, 4);
 	f.never_task = false;
 	never.field_count = 1; /* only some */
 	never.fields[0] = AUDIT_UID;
@@ -289,11 +308,17 @@ static void test_rules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fine),	cmocka_unit_test(test_obstacles),
-		cmocka_unit_test(test_others),	cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_boot),	cmocka_unit_test(test_booted_off),
-		cmocka_unit_test(test_changes), cmocka_unit_test(test_rule_changes),
-		cmocka_unit_test(test_lost),	cmocka_unit_test(test_lost_without_owner),
+		cmocka_unit_test(test_fine),
+		cmocka_unit_test(test_obstacles),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_boot),
+		cmocka_unit_test(test_booted_off),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_rule_changes),
+		cmocka_unit_test(test_kept_rules),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_lost_without_owner),
 		cmocka_unit_test(test_rules),
 	};
 

@@ -60,6 +60,33 @@ static void test_file(void **state)
 	unlink(path_of("10-exeunt-some.rules"));
 }
 
+static void test_names(void **state)
+{
+	struct audit_ruleset *sets, one;
+	char error[256] = "", names[300];
+	size_t n;
+
+	(void)state;
+	put("10-exeunt-some.rules", GOOD);
+	put("20-exeunt-more.rules", GOOD GOOD);
+	snprintf(names, sizeof(names), "more,%s", path_of("10-exeunt-some.rules"));
+	assert_int_equal(audit_rulesets_find(&sets, &n, dir, names, error, sizeof(error)), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(sets[0].n, 2);
+	assert_string_equal(sets[1].name, "some");
+	audit_rulesets_free(sets, n);
+	assert_int_equal(audit_ruleset_find(&one, dir, "some", error, sizeof(error)), 0);
+	assert_int_equal(one.n, 1);
+	audit_ruleset_done(&one);
+	assert_int_equal(audit_rulesets_find(&sets, &n, dir, "some,none", error, sizeof(error)),
+			 -ENOENT);
+	assert_non_null(strstr(error, "'none'"));
+	assert_int_equal(n, 0);
+	assert_true(audit_rulesets_find(&sets, &n, dir, "some,", error, sizeof(error)) < 0);
+	unlink(path_of("10-exeunt-some.rules"));
+	unlink(path_of("20-exeunt-more.rules"));
+}
+
 static void assert_bad(const char *text, const char *word)
 {
 	struct audit_ruleset s;
@@ -138,9 +165,8 @@ static void test_loaded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_file),
-		cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_folder),
+		cmocka_unit_test(test_file),   cmocka_unit_test(test_names),
+		cmocka_unit_test(test_bad),    cmocka_unit_test(test_folder),
 		cmocka_unit_test(test_loaded),
 	};
 
