@@ -69,6 +69,11 @@ struct exeunt_options {
 	 * audit among them, audit alone is enough to listen.
 	 */
 	uint32_t sources_needed;
+	/*
+	 * Sets of audit rules, with commas between, each a name out of those that are installed or a path with a slash in it: loaded
+	 * while the handle is open, loaded again if somebody wipes them, and unloaded at the end. NULL: none. Audit has to work then.
+	 */
+	const char *audit_rules;
 };
 
 /*

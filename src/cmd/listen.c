@@ -76,6 +76,7 @@ int listen_open(struct exeunt **ret, const struct options *o, exeunt_record_fn o
 		.numeric = o->numeric,
 		.receive_buffer = o->receive_buffer,
 		.audit = o->audit,
+		.audit_rules = o->audit_rules,
 		.pacct = o->pacct,
 		.pacct_state = o->pacct_state,
 		.pacct_force = o->force,

@@ -24,6 +24,7 @@ enum {
 	OPT_JSON,
 	OPT_SOURCE,
 	OPT_AUDIT,
+	OPT_AUDIT_RULES,
 	OPT_PACCT,
 	OPT_PACCT_STATE,
 	OPT_FORCE,
@@ -48,6 +49,10 @@ static const struct row {
 	  { "audit", required_argument, NULL, OPT_AUDIT },
 	  "MODE",
 	  "auto, off, multicast, unicast (in the place of auditd), stdin" },
+	{ OPTIONS_SOURCES,
+	  { "audit-rules", required_argument, NULL, OPT_AUDIT_RULES },
+	  "NAMES",
+	  "load these sets of audit rules while it runs; see exeunt rules list" },
 	{ OPTIONS_SOURCES,
 	  { "pacct", required_argument, NULL, OPT_PACCT },
 	  "MODE",
@@ -260,6 +265,9 @@ static int take(struct options *o, int opt, char *arg, const char **expected)
 	case OPT_PACCT_STATE:
 		o->pacct_state = arg;
 		return 0;
+	case OPT_AUDIT_RULES:
+		o->audit_rules = arg;
+		return 0;
 	case OPT_FORCE:
 		o->force = true;
 		return 0;
@@ -345,6 +353,8 @@ static int finish(struct options *o, const char *hint)
 		status = take_mode(o, hint, o->pacct, EXEUNT_SOURCE_PACCT);
 	if (status >= 0)
 		return status;
+	if (o->audit_rules && o->audit && !strcmp(o->audit, "off"))
+		return cmd_usage_error(hint, "--audit-rules needs audit, and --audit is off");
 	if (o->force && (!o->pacct || strcmp(o->pacct, "own") != 0))
 		return cmd_usage_error(hint, "--force goes with --pacct=own");
 	return -1;

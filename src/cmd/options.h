@@ -26,7 +26,7 @@ struct options {
 	bool no_args, force;
 	bool append; /* set by the command: the output is added to, and a FIFO needs no reader */
 	const char *filter, *user, *output; /* NULL: not given */
-	const char *audit, *pacct, *pacct_state;
+	const char *audit, *audit_rules, *pacct, *pacct_state;
 	const char *redact[16];
 	unsigned int n_redact;
 	uint32_t sources; /* mask; 0: all */

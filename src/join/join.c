@@ -146,6 +146,24 @@ static bool may_be_amended(const struct joiner *j, const struct process *p)
 	return !p->single || p->lacks_program || (j->awaited & ~p->sources);
 }
 
+/* A kernel thread has no executable, and audit never tells of one. */
+static void note_untold(struct joiner *j, struct process *p)
+{
+	bool untold = is_active(j, BIT_AUDIT) && !(p->sources & BIT_AUDIT) &&
+		      exeunt_has(&p->record, EXEUNT_F_EXE_INODE) &&
+		      exeunt_has(&p->record, EXEUNT_F_EXIT_CODE);
+
+	if (untold == p->untold)
+		return;
+	j->untold += untold ? 1 : UINT64_MAX;
+	p->untold = untold;
+}
+
+uint64_t join_untold(const struct joiner *j)
+{
+	return j->untold;
+}
+
 void joiner_close(struct joiner *j, struct process *p, int64_t now_ns)
 {
 	if (p->guess && (j->awaited & ~p->sources & BIT_PACCT)) {
@@ -155,6 +173,7 @@ void joiner_close(struct joiner *j, struct process *p, int64_t now_ns)
 	}
 	apply_verdict(p);
 	note_missing(j, p);
+	note_untold(j, p);
 	p->lacks_program = j->told && complete_may_be_told(j, p);
 	complete_from_context(j, p, now_ns);
 	joiner_emit(j, &p->record, EXEUNT_TYPE_EXIT);
@@ -219,6 +238,7 @@ static void amend(struct joiner *j, struct process *p)
 
 	apply_verdict(p);
 	note_missing(j, p);
+	note_untold(j, p);
 	r = p->record;
 	joiner_emit(j, &r, EXEUNT_TYPE_AMEND);
 }

@@ -108,6 +108,9 @@ void join_settle(struct joiner *j);
 /* Closes all that has ended, without waiting. */
 void join_flush(struct joiner *j);
 
+/* How many exits went out of which audit had not told, and has not since, though they ended by themselves. */
+uint64_t join_untold(const struct joiner *j);
+
 /* Fills `pending` and `unfinished`. */
 void join_count(const struct joiner *j, struct exeunt_balance *balance);
 

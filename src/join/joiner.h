@@ -48,6 +48,7 @@ struct joiner {
 	int64_t horizon[EXEUNT_SOURCE_COUNT];
 	int64_t real_offset_ns;	    /* CLOCK_REALTIME less CLOCK_MONOTONIC, as last read */
 	struct exeunt_loss evicted; /* by a full table, not told yet */
+	uint64_t untold;	    /* see join_untold() */
 	int64_t delay_ns;	    /* the longest from an audit record's time until it was read */
 	int64_t delay_before_ns;    /* the same, of the time before */
 	int64_t delay_since_ns;

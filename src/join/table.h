@@ -49,6 +49,7 @@ struct process {
 	void *text;		 /* what other strings of the record point to, or NULL */
 	void *kept;		 /* CLOSED: what all strings it then had point to, or NULL */
 	size_t kept_len;
+	bool untold;	     /* it ended by itself, and went out without audit */
 	bool lacks_program;  /* audit may still tell what it executed */
 	bool args_are_title; /* audit's PROCTITLE: what the process made of them */
 	struct exeunt_record record;

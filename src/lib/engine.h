@@ -25,10 +25,17 @@ struct engine_loop {
 	bool prompt;	     /* while sleeping: the proc connector is read at once all the same */
 	uint64_t execs;	     /* EXEC events as counted at the last nap */
 	int64_t boot_offset_at_ns;
-	int64_t awaited_until_ns; /* audit tells of exits: they are waited for */
-	uint64_t audit_exits;	  /* as counted then */
 	int64_t status_at_ns;	  /* next status record, 0: none */
 	int64_t sweep_at_ns;	  /* after a loss: next look at who lives */
+};
+
+/* See auditing.c. */
+struct engine_auditing {
+	int64_t awaited_until_ns; /* audit tells of exits: they are waited for */
+	uint64_t exits, changes;  /* as counted then */
+	bool blind;		  /* it does not tell any more, and should */
+	uint64_t untold;	  /* blind: join_untold(), when it told of one last */
+	int64_t since_ns;	  /* blind: when that was, CLOCK_REALTIME */
 };
 
 struct exeunt {
@@ -46,6 +53,7 @@ struct exeunt {
 	struct intake intake;
 	struct users *users; /* NULL: numeric */
 	struct engine_loop loop;
+	struct engine_auditing auditing;
 	uint64_t seq;
 	bool started, stopped;
 	bool live;	/* the kernel is listened to; times of records are now's, not a file's */
@@ -55,6 +63,10 @@ struct exeunt {
 	uint32_t own_told; /* as described last */
 	char error[512];
 };
+
+/* auditing.c: to be called now and then; and once, when nothing more will come. */
+void engine_judge_audit(struct exeunt *x, int64_t now_ns);
+void engine_end_audit(struct exeunt *x);
 
 /* loop.c */
 int loop_init(struct exeunt *x);

@@ -291,6 +291,7 @@ int exeunt_stop(struct exeunt *x)
 		x->intake.real_ns = MAX(x->intake.real_ns, real_now());
 	intake_end(&x->intake);
 	join_flush(x->joiner);
+	engine_end_audit(x);
 	/* twice: a gap counts when two looks agree */
 	intake_settle(&x->intake);
 	ledger_release(x->ledger, INT64_MAX);

@@ -90,7 +90,11 @@ static void take_end(struct intake *in, const struct audit_event *e, const struc
 {
 	struct audit_event clean;
 
-	in->audit_exits += e->kind == AUDIT_EVENT_EXIT;
+	if (e->kind == AUDIT_EVENT_EXIT) {
+		in->audit_exits++;
+		in->audit_untold = join_untold(in->joiner);
+		in->audit_told_ns = f->real_ns;
+	}
 	if (unlikely(in->n_own) && audit_event_has(e, AUDIT_HAS_PID) &&
 	    intake_take_own(in, e->pid, e->ppid, EXEUNT_SOURCE_AUDIT))
 		return;
@@ -118,6 +122,7 @@ static void on_event(const struct audit_event *e, void *userdata)
 		in->mono_ns = in->real_ns = f.mono_ns = f.real_ns = e->time_ns;
 	join_audit_seen(in->joiner, e->time_ns, &f);
 	use = in->context && is_one_host(in, e) && audit_event_has(e, AUDIT_HAS_PID) && e->pid > 0;
+	in->audit_changes += e->kind == AUDIT_EVENT_CONFIG;
 	if (e->kind == AUDIT_EVENT_EXEC) {
 		if (use)
 			take_exec(in, e, &f);

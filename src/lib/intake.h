@@ -48,6 +48,9 @@ struct intake {
 	bool lost_since_sweep;
 	uint64_t execs;	      /* EXEC events */
 	uint64_t audit_exits; /* ends that audit told of */
+	uint64_t audit_untold;	/* join_untold(), when it told of one last */
+	int64_t audit_told_ns;	/* when that was, CLOCK_REALTIME */
+	uint64_t audit_changes; /* of rules and settings, that it told of */
 	uint64_t audit_execs,
 		audit_execs_before; /* executions that it told of; when it was read last */
 	int64_t told_until_ns;	    /* by then no more are waited for */

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "source/audit.h"
 
 #define NAP_NS (5 * NS_PER_MSEC)
 /* auditd waits for us when 170 records are not read; it writes up to 60,000 a second. */
@@ -27,8 +28,6 @@
  * /proc before the program ends; but not above this many EXECs in one nap, where all that could be won is lost again.
  */
 #define PROMPT_EXECS 20
-/* So long after an exit that audit told of, others are waited for. */
-#define AWAIT_AUDIT_NS (10 * NS_PER_SEC)
 #define BOOT_OFFSET_NS (5 * NS_PER_SEC)
 
 static int add(int epoll_fd, int fd, void *what)
@@ -148,22 +147,6 @@ static bool is_alive(int32_t tgid)
 	return !kill(tgid, 0) || errno != ESRCH;
 }
 
-/*
- * Audit tells of exits while a rule for them is loaded, which may come and go. The kernel says so, if it can be asked; and
- * what audit does now shows.
- */
-static void judge_audit(struct exeunt *x, int64_t now)
-{
-	struct engine_loop *l = &x->loop;
-
-	if (x->intake.audit_exits != l->audit_exits)
-		l->awaited_until_ns = now + AWAIT_AUDIT_NS;
-	else if (now >= l->awaited_until_ns)
-		l->awaited_until_ns = 0;
-	l->audit_exits = x->intake.audit_exits;
-	engine_update_sources(x);
-}
-
 static void tick_context(struct exeunt *x, int64_t now)
 {
 	if (!x->context)
@@ -189,10 +172,12 @@ static void sweep(struct exeunt *x, int64_t now)
 /* Something waits for a later look, though nothing more may come that wakes us. */
 static bool is_unsettled(const struct exeunt *x)
 {
+	const struct source *audit = source_in_use(x, EXEUNT_SOURCE_AUDIT);
 	struct exeunt_balance b;
 
 	exeunt_balance(x, &b);
-	return x->intake.lost_since_sweep || b.pending || !intake_is_settled(&x->intake);
+	return x->intake.lost_since_sweep || b.pending || !intake_is_settled(&x->intake) ||
+	       (audit && audit_is_unsettled(audit));
 }
 
 static int look_around(struct exeunt *x, int64_t now)
@@ -203,7 +188,7 @@ static int look_around(struct exeunt *x, int64_t now)
 		return r;
 	if (ledger_balance(x->ledger)->lost)
 		sweep(x, now);
-	judge_audit(x, now);
+	engine_judge_audit(x, now);
 	tick_context(x, now);
 	engine_remember(x);
 	x->loop.check_at_ns = is_unsettled(x) ? now + CHECK_NS : 0;

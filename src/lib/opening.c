@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "source/audit.h"
+#include "source/audit_rules.h"
 #include "source/pacct.h"
 
 /* taskstats is opened before the others, so that what they see of the first processes it has seen too. */
@@ -31,6 +32,8 @@ void engine_tell_messages(struct exeunt *x, struct source *s)
 
 static bool is_named(const struct exeunt *x, enum exeunt_source source)
 {
+	if (source == EXEUNT_SOURCE_AUDIT && x->options.audit_rules)
+		return true;
 	return (x->options.sources | x->options.sources_needed) & EXEUNT_SOURCE_BIT(source);
 }
 
@@ -42,6 +45,7 @@ static bool is_wanted(const struct exeunt *x, enum exeunt_source source)
 static bool must_work(const struct exeunt *x, enum exeunt_source source)
 {
 	return x->options.sources_required ||
+	       (source == EXEUNT_SOURCE_AUDIT && x->options.audit_rules) ||
 	       (x->options.sources_needed & EXEUNT_SOURCE_BIT(source));
 }
 
@@ -116,7 +120,7 @@ void engine_update_sources(struct exeunt *x)
 		if (x->sources[i] && x->status[i].state == EXEUNT_STATE_OPEN)
 			active |= EXEUNT_SOURCE_BIT(i);
 	awaited |= active & EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_PACCT);
-	if (x->loop.awaited_until_ns || (audit && audit_tells_exits(audit)))
+	if (x->auditing.awaited_until_ns || (audit && audit_tells_exits(audit)))
 		awaited |= EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_AUDIT);
 	join_set_sources(x->joiner, active, awaited);
 	ledger_set_hold(x->ledger, active & EXEUNT_SOURCE_BIT(EXEUNT_SOURCE_PACCT) ? HOLD_NS : 0);
@@ -140,32 +144,60 @@ static int nothing_works(struct exeunt *x)
 	return engine_fail(x, -EPERM, "none of the sources asked for tells of ends");
 }
 
-static int parse_modes(struct exeunt *x, struct source_options *o)
+static int parse_mode(struct exeunt *x, enum audit_mode *mode)
 {
-	if (x->options.audit && audit_mode_parse(&o->audit_mode, x->options.audit) < 0)
+	if (x->options.audit && audit_mode_parse(mode, x->options.audit) < 0)
 		return engine_fail(x, -EINVAL, "audit: there is no mode '%s'", x->options.audit);
+	if (*mode == AUDIT_MODE_OFF && x->options.audit_rules)
+		return engine_fail(x, -EINVAL, "audit is off, and rules for it are asked for");
 	return 0;
 }
 
-int exeunt_open(struct exeunt *x)
+static int read_rules(struct exeunt *x, struct audit_ruleset **sets, size_t *n)
 {
+	char error[400] = "not enough memory to read the audit rules";
+	int r;
+
+	if (!x->options.audit_rules)
+		return 0;
+	r = audit_rulesets_find(sets, n, EXEUNT_RULESDIR, x->options.audit_rules, error,
+				sizeof(error));
+	return r < 0 ? engine_fail(x, r == -EPERM ? -EACCES : r, "%s", error) : 0;
+}
+
+static int open_sources(struct exeunt *x, enum audit_mode mode)
+{
+	struct audit_ruleset *rules = NULL;
 	struct source_options options = {
+		.audit_mode = mode,
 		.receive_buffer = x->options.receive_buffer,
 		.pacct_mode = x->options.pacct,
 		.pacct_state = x->options.pacct_state,
 		.pacct_force = x->options.pacct_force,
 	};
-	int r = parse_modes(x, &options);
+	int r = read_rules(x, &rules, &options.n_audit_rules);
 
-	join_set_since(x->joiner, real_now());
+	options.audit_rules = rules;
 	for (size_t i = 0; i < ARRAY_SIZE(all_sources) && r >= 0; i++)
 		if (is_wanted(x, all_sources[i]->id))
 			r = open_source(x, all_sources[i], &options);
+	audit_rulesets_free(rules, options.n_audit_rules);
+	return r;
+}
+
+int exeunt_open(struct exeunt *x)
+{
+	enum audit_mode mode = AUDIT_MODE_AUTO;
+	int r = parse_mode(x, &mode);
+
+	join_set_since(x->joiner, real_now());
+	if (r >= 0)
+		r = open_sources(x, mode);
 	if (r < 0)
 		return r;
 	if (!engine_tells_of_ends(x))
 		return nothing_works(x);
-	if (x->sources[EXEUNT_SOURCE_AUDIT] && options.audit_mode == AUDIT_MODE_STDIN)
+	if (x->sources[EXEUNT_SOURCE_AUDIT] && mode == AUDIT_MODE_STDIN)
 		loop_nap_short(x);
 	if (x->sources[EXEUNT_SOURCE_PROCEVENTS] || x->sources[EXEUNT_SOURCE_AUDIT])
 		r = open_context(x);
