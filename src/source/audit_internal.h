@@ -41,10 +41,11 @@ struct audit_source {
 	/* audit_kept.c: rules that are loaded while we run */
 	const struct audit_ruleset *rules; /* borrowed, until open() is done */
 	size_t n_rules;
-	bool wiped;	    /* some are missing, and will be loaded again at reload_ns */
-	bool kept_off;	    /* they cannot be loaded, and that was told */
+	bool wiped;    /* some are missing, and will be loaded again at reload_ns */
+	bool kept_off; /* they cannot be loaded, and that was told */
 	int64_t reload_ns;
-	int64_t reload_wait_ns, reloaded_ns; /* how long it was waited the last time; when that was */
+	int64_t reload_wait_ns,
+		reloaded_ns; /* how long it was waited the last time; when that was */
 	char messages[AUDIT_MESSAGES_MOST][256]; /* a ring */
 	int levels[AUDIT_MESSAGES_MOST];
 	unsigned int first_message, n_messages;

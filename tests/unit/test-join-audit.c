@@ -284,7 +284,9 @@ static void late_by_two_seconds(void **state)
 	put_end(42, 1000, 0x300, false, 500, 10);
 	all_quiet_at(60);
 	assert_int_equal(n_seen, 1);
+	assert_int_equal(join_untold(joiner), 1);
 	put(exits(AUDIT_EVENT_EXIT, 42, 3, 8), 2300);
+	assert_int_equal(join_untold(joiner), 0);
 	assert_int_equal(n_seen, 2);
 	assert_int_equal(seen[1].type, EXEUNT_TYPE_AMEND);
 	assert_int_equal(seen[1].sources, T | A);
