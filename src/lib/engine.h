@@ -25,8 +25,8 @@ struct engine_loop {
 	bool prompt;	     /* while sleeping: the proc connector is read at once all the same */
 	uint64_t execs;	     /* EXEC events as counted at the last nap */
 	int64_t boot_offset_at_ns;
-	int64_t status_at_ns;	  /* next status record, 0: none */
-	int64_t sweep_at_ns;	  /* after a loss: next look at who lives */
+	int64_t status_at_ns; /* next status record, 0: none */
+	int64_t sweep_at_ns;  /* after a loss: next look at who lives */
 };
 
 /* See auditing.c. */

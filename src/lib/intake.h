@@ -46,8 +46,8 @@ struct intake {
 	uint64_t unparsable[EXEUNT_SOURCE_COUNT]; /* since the last intake_settle() */
 	int64_t unparsable_since_ns;
 	bool lost_since_sweep;
-	uint64_t execs;	      /* EXEC events */
-	uint64_t audit_exits; /* ends that audit told of */
+	uint64_t execs;		/* EXEC events */
+	uint64_t audit_exits;	/* ends that audit told of */
 	uint64_t audit_untold;	/* join_untold(), when it told of one last */
 	int64_t audit_told_ns;	/* when that was, CLOCK_REALTIME */
 	uint64_t audit_changes; /* of rules and settings, that it told of */
