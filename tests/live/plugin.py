@@ -128,7 +128,7 @@ def drain(path):
     data = bytearray()
 
     def read():
-        with open(path, "rb") as f:
+        with open(path, "rb", buffering=0) as f:  # what has come is seen, on a quiet host too
             while chunk := f.read(1 << 16):
                 data.extend(chunk)
 

@@ -6,6 +6,7 @@ import time
 
 import lib
 from accounting import Dump, Place, acct, child, expect_once, fill, noticed, numbers_in, require_off, room_asked
+from sources import wait_until
 
 
 def accounting_is_off():
@@ -121,7 +122,7 @@ def full_at_the_end():
             dump = Dump("own", "--dir", place.dir, "--keep")
             dump.await_child(child())
             fill(place)
-            dump.wait(lambda: child() and dump.changes, "the state")
+            wait_until(lambda: child() and dump.changes, "the state")  # which shows by the ends that are not written
             dump.stop()
             os.unlink(place.path("filler"))
             before = numbers_in(place.path("pacct-a"))
