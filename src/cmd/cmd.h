@@ -15,10 +15,14 @@ int cmd_capture(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_rules(int argc, char **argv);
 int cmd_plugin(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 
 /* A message to stderr, "exeunt: ..." in one line; control bytes in it come out as `?`. */
 void cmd_error(const char *format, ...) PRINTF(1, 2);
 void cmd_note(const char *format, ...) PRINTF(1, 2);
+
+/* The same with a level of syslog's. To the journal, lines begin with it. */
+void cmd_say(int level, const char *format, ...) PRINTF(2, 3);
 
 /* From here on messages go to the system's log, if stderr is /dev/null or closed. Never waits for the logger. */
 void cmd_messages_to_log(void);

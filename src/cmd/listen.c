@@ -64,8 +64,8 @@ static int open_handle(struct exeunt **ret, const struct exeunt_options *options
 	return CMD_NOT_PERMITTED;
 }
 
-int listen_open(struct exeunt **ret, const struct options *o, exeunt_record_fn on_record,
-		exeunt_message_fn on_message, void *userdata, int capture_fd)
+int listen_open_sources(struct exeunt **ret, const struct options *o, exeunt_record_fn on_record,
+			exeunt_message_fn on_message, void *userdata, int capture_fd)
 {
 	struct exeunt_options options = {
 		.size = sizeof(options),
@@ -92,19 +92,31 @@ int listen_open(struct exeunt **ret, const struct options *o, exeunt_record_fn o
 		.on_message = on_message,
 		.userdata = userdata,
 	};
+
+	return open_handle(ret, &options);
+}
+
+int listen_drop(const struct exeunt *x, const struct options *o, uint64_t keep)
+{
 	char error[256];
 	size_t n;
-	int status = open_handle(ret, &options), r;
+	int r;
 
-	if (status >= 0)
-		return status;
-	if (exeunt_sources(*ret, &n)[EXEUNT_SOURCE_PROCEVENTS].state == EXEUNT_STATE_OPEN)
+	if (exeunt_sources(x, &n)[EXEUNT_SOURCE_PROCEVENTS].state == EXEUNT_STATE_OPEN)
 		privileges_run_promptly();
-	r = privileges_drop(o->user, exeunt_capabilities(*ret), error, sizeof(error));
+	r = privileges_drop(o->user, exeunt_capabilities(x) | keep, error, sizeof(error));
 	if (r >= 0)
 		return -1;
 	cmd_error("%s", error);
 	return r == -ENOENT ? CMD_USAGE : CMD_FAILED;
+}
+
+int listen_open(struct exeunt **ret, const struct options *o, exeunt_record_fn on_record,
+		exeunt_message_fn on_message, void *userdata, int capture_fd)
+{
+	int status = listen_open_sources(ret, o, on_record, on_message, userdata, capture_fd);
+
+	return status < 0 ? listen_drop(*ret, o, 0) : status;
 }
 
 void listen_explain(const struct exeunt *x)

@@ -20,6 +20,11 @@ int listen_signals(void);
 int listen_open(struct exeunt **ret, const struct options *o, exeunt_record_fn on_record,
 		exeunt_message_fn on_message, void *userdata, int capture_fd);
 
+/* The two halves of it; `keep`: capabilities that are kept besides, as exeunt_capabilities(). */
+int listen_open_sources(struct exeunt **ret, const struct options *o, exeunt_record_fn on_record,
+			exeunt_message_fn on_message, void *userdata, int capture_fd);
+int listen_drop(const struct exeunt *x, const struct options *o, uint64_t keep);
+
 struct listening {
 	struct stream *stream; /* its handle has been started */
 	int signal_fd;

@@ -60,13 +60,30 @@ static void put_log(int priority, const char *text)
 		send(log_fd, line, (size_t)n, MSG_NOSIGNAL);
 }
 
+/* systemd takes the level from the line where stderr goes to its journal, which $JOURNAL_STREAM names. */
+static bool is_journal(void)
+{
+	static int known = -1;
+	const char *stream;
+	char ours[64];
+	struct stat st;
+
+	if (known >= 0)
+		return known;
+	stream = getenv("JOURNAL_STREAM");
+	if (stream && !fstat(STDERR_FILENO, &st))
+		snprintf(ours, sizeof(ours), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+	known = stream && !strcmp(stream, ours);
+	return known;
+}
+
 /* A message may hold what a user or a file brought; lines and escapes of its own it shall not have. */
 PRINTF(2, 0)
 static void put_line(int priority, const char *format, va_list ap)
 {
-	static const char prefix[] = "exeunt: ";
 	char line[1400], *p = line;
-	int n = snprintf(line, sizeof(line), "%s", prefix);
+	int n = is_journal() ? snprintf(line, sizeof(line), "<%d>", priority)
+			     : snprintf(line, sizeof(line), "exeunt: ");
 
 	vsnprintf(line + n, sizeof(line) - (size_t)n - 1, format, ap);
 	for (; *p; p++)
@@ -96,6 +113,15 @@ void cmd_note(const char *format, ...)
 
 	va_start(ap, format);
 	put_line(LOG_INFO, format, ap);
+	va_end(ap);
+}
+
+void cmd_say(int level, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	put_line(level, format, ap);
 	va_end(ap);
 }
 

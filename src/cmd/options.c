@@ -1,170 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* One table of options; --help is made from it. See options.h. */
+/* From the command line, or a line of a file, to struct options. See options.h; the table is in option-rows.c. */
 #include "cmd/options.h"
-
-#include <getopt.h>
 
 #include <exeunt/exeunt.h>
 
 #include "cmd/cmd.h"
+#include "cmd/option-rows.h"
 #include "cmd/values.h"
 #include "source/audit.h"
 
-enum {
-	OPT_THREADS = 256,
-	OPT_COUNT,
-	OPT_DURATION,
-	OPT_RCVBUF,
-	OPT_USER,
-	OPT_STATUS,
-	OPT_UTC,
-	OPT_COLOR,
-	OPT_NO_COLOR,
-	OPT_BUFFER,
-	OPT_JSON,
-	OPT_SOURCE,
-	OPT_AUDIT,
-	OPT_AUDIT_RULES,
-	OPT_PACCT,
-	OPT_PACCT_STATE,
-	OPT_FORCE,
-	OPT_NO_ARGS,
-	OPT_REDACT,
-	OPT_BY,
-	OPT_SORT,
-	OPT_TOP,
-	OPT_INTERVAL,
-};
-
-static const struct row {
-	int groups;
-	struct option option;
-	const char *argument, *help;
-} rows[] = {
-	{ OPTIONS_SOURCES,
-	  { "source", required_argument, NULL, OPT_SOURCE },
-	  "LIST",
-	  "listen to these, and to nothing else: taskstats, procevents, audit, pacct" },
-	{ OPTIONS_BY_HAND,
-	  { "audit", required_argument, NULL, OPT_AUDIT },
-	  "MODE",
-	  "auto, off, multicast, unicast (in the place of auditd), stdin" },
-	{ OPTIONS_SOURCES,
-	  { "audit-rules", required_argument, NULL, OPT_AUDIT_RULES },
-	  "NAMES",
-	  "load these sets of audit rules while it runs; see exeunt rules list" },
-	{ OPTIONS_SOURCES,
-	  { "pacct", required_argument, NULL, OPT_PACCT },
-	  "MODE",
-	  "auto, off, own (switch accounting on), or the path of a file" },
-	{ OPTIONS_SOURCES,
-	  { "pacct-state", required_argument, NULL, OPT_PACCT_STATE },
-	  "FILE",
-	  "remember there how far the accounting file was read" },
-	{ OPTIONS_SOURCES,
-	  { "force", no_argument, NULL, OPT_FORCE },
-	  NULL,
-	  "with --pacct=own: take accounting from whoever has it" },
-	{ OPTIONS_SOURCES,
-	  { "rcvbuf", required_argument, NULL, OPT_RCVBUF },
-	  "BYTES",
-	  "receive buffer of each socket (default: by memory, up to 32M)" },
-	{ OPTIONS_SOURCES,
-	  { "no-args", no_argument, NULL, OPT_NO_ARGS },
-	  NULL,
-	  "do not read the arguments of programs" },
-	{ OPTIONS_SOURCES,
-	  { "redact", required_argument, NULL, OPT_REDACT },
-	  "REGEX",
-	  "in arguments, what this matches becomes ***; may be repeated" },
-	{ OPTIONS_SOURCES,
-	  { "user", required_argument, NULL, OPT_USER },
-	  "USER",
-	  "become this user once everything is open" },
-	{ OPTIONS_REPORT,
-	  { "by", required_argument, NULL, OPT_BY },
-	  "FIELDS",
-	  "group by these, with commas between (default: comm)" },
-	{ OPTIONS_REPORT,
-	  { "sort", required_argument, NULL, OPT_SORT },
-	  "WHAT",
-	  "the most first: cpu (default), exits, elapsed, failed; or by name" },
-	{ OPTIONS_REPORT,
-	  { "top", required_argument, NULL, OPT_TOP },
-	  "N",
-	  "the first N, and all others in one row" },
-	{ OPTIONS_REPORT,
-	  { "interval", required_argument, NULL, OPT_INTERVAL },
-	  "TIME",
-	  "rows for each interval of the time of the exit: 15m, 1h, 1d" },
-	{ OPTIONS_JSON | OPTIONS_REPORT,
-	  { "json", no_argument, NULL, OPT_JSON },
-	  NULL,
-	  "JSON Lines, see exeunt-record(5)" },
-	{ OPTIONS_RECORDS | OPTIONS_REPORT,
-	  { "output", required_argument, NULL, 'o' },
-	  "FILE",
-	  "write there, not to standard output" },
-	{ OPTIONS_RECORDS | OPTIONS_REPORT,
-	  { "filter", required_argument, NULL, 'f' },
-	  "EXPR",
-	  "only these, such as 'exit.code != 0 and comm ~ \"^ssh\"'" },
-	{ OPTIONS_RECORDS,
-	  { "threads", no_argument, NULL, OPT_THREADS },
-	  NULL,
-	  "ends of threads too" },
-	{ OPTIONS_PEOPLE,
-	  { "count", required_argument, NULL, OPT_COUNT },
-	  "N",
-	  "end after N exits" },
-	{ OPTIONS_BY_HAND,
-	  { "duration", required_argument, NULL, OPT_DURATION },
-	  "TIME",
-	  "end after this time: 10, 1.5, 2m, 1h" },
-	{ OPTIONS_RECORDS | OPTIONS_REPORT,
-	  { "numeric", no_argument, NULL, 'n' },
-	  NULL,
-	  "numbers for users and groups" },
-	{ OPTIONS_PEOPLE | OPTIONS_REPORT,
-	  { "utc", no_argument, NULL, OPT_UTC },
-	  NULL,
-	  "times in UTC, not local" },
-	{ OPTIONS_PEOPLE,
-	  { "color", required_argument, NULL, OPT_COLOR },
-	  "WHEN",
-	  "auto, always or never" },
-	{ OPTIONS_PEOPLE,
-	  { "no-color", no_argument, NULL, OPT_NO_COLOR },
-	  NULL,
-	  "the same as --color=never" },
-	{ OPTIONS_RECORDS,
-	  { "status", required_argument, NULL, OPT_STATUS },
-	  "TIME",
-	  "a status record that often (default: 60 with --json; 0: never)" },
-	{ OPTIONS_RECORDS | OPTIONS_REPORT,
-	  { "buffer", required_argument, NULL, OPT_BUFFER },
-	  "BYTES",
-	  "keep so much for a slow reader, then drop and tell (default: 8M)" },
-	{ ~0, { "quiet", no_argument, NULL, 'q' }, NULL, "no notes on stderr, only errors" },
-	{ ~0, { "help", no_argument, NULL, 'h' }, NULL, "this text" },
-	{ ~0, { "version", no_argument, NULL, 'V' }, NULL, "the version" },
-};
-
-static void print_help(int groups, const char *usage)
+static struct sink_choice *last_sink(struct options *o)
 {
-	printf("%s\nOptions:\n", usage);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct row *r = &rows[i];
-		char left[64], letter[8] = "    ";
-
-		if (!(r->groups & groups))
-			continue;
-		if (r->option.val < 256)
-			snprintf(letter, sizeof(letter), "-%c, ", r->option.val);
-		snprintf(left, sizeof(left), "%s--%s%s%s", letter, r->option.name,
-			 r->argument ? "=" : "", r->argument ? r->argument : "");
-		printf("  %-24s %s\n", left, r->help);
-	}
+	return &o->to[o->n_to - 1];
 }
 
 /* Options with a value that has to be understood; the message says what would be. */
@@ -208,8 +55,9 @@ static int take_value(struct options *o, int opt, const char *arg, const char **
 		return r < 0 || !bytes ? -EINVAL : 0;
 	case OPT_BUFFER:
 		*expected = "a number of bytes such as 512K or 32M, from 64K to 1G";
-		r = value_bytes(arg, UINT64_C(1) << 30, &o->buffer);
-		return r < 0 || o->buffer < 65536 ? -EINVAL : 0;
+		r = value_bytes(arg, UINT64_C(1) << 30, &bytes);
+		*(o->n_to ? &last_sink(o)->buffer : &o->buffer) = bytes;
+		return r < 0 || bytes < 65536 ? -EINVAL : 0;
 	default:
 		*expected = "auto, always or never";
 		return value_color(arg, &o->color);
@@ -239,7 +87,34 @@ static int take_for_report(struct options *o, int opt, const char *arg, const ch
 	}
 }
 
-static int take(struct options *o, int opt, char *arg, const char **expected)
+/* What is said behind a --to is said of that one. */
+static int take_for_sink(struct options *o, int opt, const char *arg, const char **expected)
+{
+	if (opt == OPT_TO) {
+		*expected = "no more than 16 of them";
+		if (o->n_to == ARRAY_SIZE(o->to))
+			return -EINVAL;
+		o->n_to++;
+		*last_sink(o) = (struct sink_choice){ .spec = arg };
+		return 0;
+	}
+	*expected = "a --to before it";
+	if (!o->n_to)
+		return -EINVAL;
+	switch (opt) {
+	case OPT_NAME:
+		last_sink(o)->name = arg;
+		return 0;
+	case OPT_FIELDS:
+		last_sink(o)->fields = arg;
+		return 0;
+	default:
+		*expected = "a whole number above 0";
+		return value_count(arg, &last_sink(o)->rate);
+	}
+}
+
+static int take(struct options *o, int opt, const char *arg, const char **expected)
 {
 	switch (opt) {
 	case OPT_JSON:
@@ -284,7 +159,21 @@ static int take(struct options *o, int opt, char *arg, const char **expected)
 		o->output = arg;
 		return 0;
 	case 'f':
-		o->filter = arg;
+		*(o->n_to ? &last_sink(o)->filter : &o->filter) = arg;
+		return 0;
+	case OPT_TO:
+	case OPT_NAME:
+	case OPT_FIELDS:
+	case OPT_RATE:
+		return take_for_sink(o, opt, arg, expected);
+	case OPT_CONFIG:
+		o->config = arg;
+		return 0;
+	case OPT_CHECK_CONFIG:
+		o->check_config = true;
+		return 0;
+	case OPT_PID_FILE:
+		o->pid_file = arg;
 		return 0;
 	case 'n':
 		o->numeric = true;
@@ -295,34 +184,6 @@ static int take(struct options *o, int opt, char *arg, const char **expected)
 	default:
 		return take_value(o, opt, arg, expected);
 	}
-}
-
-static const char *name_of(int opt)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (rows[i].option.val == opt)
-			return rows[i].option.name;
-	return "";
-}
-
-/* What this command takes, for getopt_long(). */
-static void collect(int groups, struct option *options, char *letters)
-{
-	*letters = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct row *r = &rows[i];
-
-		if (!(r->groups & groups))
-			continue;
-		*options++ = r->option;
-		if (r->option.val < 256) {
-			*letters++ = (char)r->option.val;
-			if (r->option.has_arg)
-				*letters++ = ':';
-			*letters = '\0';
-		}
-	}
-	*options = (struct option){ 0 };
 }
 
 /*
@@ -360,23 +221,23 @@ static int finish(struct options *o, const char *hint)
 	return -1;
 }
 
-int options_parse(struct options *o, int argc, char **argv, const char *command, int groups,
-		  const char *usage)
+int options_parse_onto(struct options *o, int argc, char **argv, const char *command, int groups,
+		       const char *usage)
 {
-	struct option known[ARRAY_SIZE(rows) + 1];
-	char letters[2 * ARRAY_SIZE(rows) + 1], hint[32];
+	struct option known[OPTION_ROWS_MAX];
+	char letters[2 * OPTION_ROWS_MAX + 1], hint[32];
 	int opt;
 
-	*o = (struct options){ 0 };
 	snprintf(hint, sizeof(hint), "%s ", command);
-	collect(groups, known, letters);
+	option_rows_collect(groups, known, letters);
+	optind = 0; /* from the start, also the second time */
 	while ((opt = getopt_long(argc, argv, letters, known, NULL)) != -1) {
 		const char *expected = NULL;
 
 		if (opt == '?') /* getopt has told what is wrong */
 			return cmd_usage_hint(hint);
 		if (opt == 'h') {
-			print_help(groups, usage);
+			option_rows_help(groups, usage);
 			return CMD_DONE;
 		}
 		if (opt == 'V') {
@@ -384,9 +245,35 @@ int options_parse(struct options *o, int argc, char **argv, const char *command,
 			return CMD_DONE;
 		}
 		if (take(o, opt, optarg, &expected) < 0)
-			return cmd_usage_error(hint, "--%s=%s: expected %s", name_of(opt), optarg,
-					       expected);
+			return cmd_usage_error(hint, "--%s=%s: expected %s", option_name(opt),
+					       optarg, expected);
 	}
 	o->first_operand = optind;
 	return finish(o, hint);
+}
+
+int options_parse(struct options *o, int argc, char **argv, const char *command, int groups,
+		  const char *usage)
+{
+	*o = (struct options){ 0 };
+	return options_parse_onto(o, argc, argv, command, groups, usage);
+}
+
+int options_set(struct options *o, int groups, const char *name, const char *value, char *error,
+		size_t size)
+{
+	const char *expected = "yes or no";
+	int has_arg, opt = option_find(groups, name, &has_arg);
+
+	if (opt < 0 || opt == 'h' || opt == 'V' || opt == OPT_CONFIG || opt == OPT_CHECK_CONFIG) {
+		snprintf(error, size, "'%s': no such option here", name);
+		return -EINVAL;
+	}
+	if (!has_arg && !strcmp(value, "no"))
+		return 0;
+	if ((!has_arg && strcmp(value, "yes") != 0) || take(o, opt, value, &expected) < 0) {
+		snprintf(error, size, "%s = %s: expected %s", name, value, expected);
+		return -EINVAL;
+	}
+	return 0;
 }

@@ -4,6 +4,7 @@
 #define CMD_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum option_group {
@@ -14,11 +15,21 @@ enum option_group {
 	OPTIONS_PEOPLE = 16, /* for who looks at the output: --count, --color ... */
 	OPTIONS_REPORT =
 		32, /* what report takes: --by, --sort, --top, --interval, and some of the others */
+	OPTIONS_RUN = 64,      /* for the daemon: --to, --config ... */
+	OPTIONS_OF_SINK = 128, /* what may stand behind a --to */
 	OPTIONS_LISTEN = OPTIONS_SOURCES | OPTIONS_BY_HAND,
 	OPTIONS_SHOW = OPTIONS_RECORDS | OPTIONS_JSON | OPTIONS_PEOPLE,
 };
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+#define OPTIONS_SINKS 16
+
+/* One --to, and what was said of it. NULL and 0: not given. */
+struct sink_choice {
+	const char *spec, *name, *filter, *fields;
+	uint64_t buffer, rate;
+};
 
 struct options {
 	bool json, threads, numeric, quiet, utc, source_given, status_given;
@@ -39,7 +50,11 @@ struct options {
 	const char *by, *sort; /* NULL: not given */
 	uint64_t top;	       /* 0: all */
 	int64_t interval_ns;   /* 0: none */
-	int first_operand;     /* index in argv */
+	struct sink_choice to[OPTIONS_SINKS];
+	unsigned int n_to;
+	const char *config, *pid_file;
+	bool check_config;
+	int first_operand; /* index in argv */
 };
 
 /*
@@ -48,5 +63,16 @@ struct options {
  */
 int options_parse(struct options *o, int argc, char **argv, const char *command, int groups,
 		  const char *usage);
+
+/* The same, over what `o` has already. */
+int options_parse_onto(struct options *o, int argc, char **argv, const char *command, int groups,
+		       const char *usage);
+
+/*
+ * Sets one by its long name, as a line of a file has it; an option without a value takes yes or no. -EINVAL with a sentence.
+ * `value` is borrowed.
+ */
+int options_set(struct options *o, int groups, const char *name, const char *value, char *error,
+		size_t size);
 
 #endif

@@ -2,12 +2,11 @@
 /* See stream.h. */
 #include "cmd/stream.h"
 
-#include <fcntl.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "cmd/cmd.h"
+#include "sink/outfile.h"
 
 #define FINISH_MS 2000
 #define LOSS_ROOM 4096 /* bytes that the line of a loss may take */
@@ -28,32 +27,11 @@ static int open_filter(struct stream *s, const char *command)
 	return r < 0 ? cmd_usage_error(hint, "--filter: %s", strerror(-r)) : -1;
 }
 
-/*
- * What an earlier run wrote stays where that is meant. A FIFO that is open for reading as well can be opened before there is
- * a reader, and outlives each of them.
- */
-static int open_path(const struct options *o, const char *path)
+static enum outfile_how how_to_open(const struct options *o)
 {
-	int keep = o->append || o->pacct_state ? O_APPEND : O_TRUNC;
-	struct stat st;
-
-	if (o->append && !stat(path, &st) && S_ISFIFO(st.st_mode))
-		return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	return open(path, O_WRONLY | O_CREAT | keep | O_CLOEXEC | O_NOCTTY, 0640);
-}
-
-/* A run that was killed may have left half a line, which the next one shall not become a part of. */
-static void end_half_line(int fd, const char *path)
-{
-	_cleanup_fd_
-	int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-	char last;
-
-	if (reader < 0 || fstat(reader, &st) || !S_ISREG(st.st_mode) || !st.st_size)
-		return;
-	if (pread(reader, &last, 1, st.st_size - 1) == 1 && last != '\n' && write(fd, "\n", 1) < 0)
-		cmd_error("writing to '%s' failed: %s", path, strerror(errno));
+	if (o->append)
+		return OUTFILE_ADD;
+	return o->pacct_state ? OUTFILE_KEEP : OUTFILE_REPLACE;
 }
 
 static int open_output(struct stream *s)
@@ -63,13 +41,11 @@ static int open_output(struct stream *s)
 
 	s->fd = STDOUT_FILENO;
 	if (path && strcmp(path, "-")) {
-		s->fd = open_path(s->options, path);
+		s->fd = outfile_open(path, how_to_open(s->options));
 		if (s->fd < 0) {
-			cmd_error("cannot open '%s' for writing: %s", path, strerror(errno));
+			cmd_error("cannot open '%s' for writing: %s", path, strerror(-s->fd));
 			return CMD_FAILED;
 		}
-		if (s->options->append)
-			end_half_line(s->fd, path);
 	}
 	r = output_new(&s->output, s->fd, s->options->buffer);
 	if (r < 0) {

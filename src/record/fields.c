@@ -129,3 +129,54 @@ int field_find(const char *name, size_t len)
 	}
 	return found;
 }
+
+static void add(uint64_t *mask, int field)
+{
+	mask[field / 64] |= UINT64_C(1) << (field % 64);
+}
+
+/* All whose path goes on behind the name with a dot. */
+static bool add_group(uint64_t *mask, const char *name, size_t len)
+{
+	bool any = false;
+
+	for (int i = 0; i < EXEUNT_F_COUNT; i++) {
+		const char *path = field_table[i].path;
+		const char *at = path;
+
+		/* the group by its whole path, or by what stands behind the first dot: "exit" is process.exit */
+		if (strncmp(at, name, len) != 0 || at[len] != '.')
+			at = strchr(path, '.');
+		if (at && *at == '.')
+			at++;
+		if (!at || strncmp(at, name, len) != 0 || at[len] != '.')
+			continue;
+		add(mask, i);
+		any = true;
+	}
+	return any;
+}
+
+int field_parse_list(const char *list, uint64_t ret_mask[EXEUNT_PRESENT_WORDS], const char **bad,
+		     size_t *bad_len)
+{
+	memset(ret_mask, 0, EXEUNT_PRESENT_WORDS * sizeof(*ret_mask));
+	for (;;) {
+		size_t len;
+		int field;
+
+		list += strspn(list, ", \t");
+		len = strcspn(list, ", \t");
+		if (!len)
+			return 0;
+		field = field_find(list, len);
+		if (field >= 0)
+			add(ret_mask, field);
+		if (!add_group(ret_mask, list, len) && field < 0) {
+			*bad = list;
+			*bad_len = len;
+			return -EINVAL;
+		}
+		list += len;
+	}
+}

@@ -44,6 +44,13 @@ extern const struct field_info field_table[EXEUNT_F_COUNT];
  */
 int field_find(const char *name, size_t len);
 
+/*
+ * "pid, exit, usage.cpu" -> the fields so named, a name of a group standing for all below it. Returns 0, or -EINVAL with
+ * *bad and *bad_len as the name that is none, or of several.
+ */
+int field_parse_list(const char *list, uint64_t ret_mask[EXEUNT_PRESENT_WORDS], const char **bad,
+		     size_t *bad_len);
+
 static inline void field_set(struct exeunt_record *r, enum exeunt_field field)
 {
 	r->present[field / 64] |= UINT64_C(1) << (field % 64);

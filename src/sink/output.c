@@ -51,13 +51,17 @@ static int reopen(int fd)
 	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-static int choose_mode(struct output *o)
+/* Takes `fd` as where to write, or changes nothing. */
+static int choose_mode(struct output *o, int fd)
 {
 	struct stat st;
-	int flags = fcntl(o->fd, F_GETFL);
+	int flags = fcntl(fd, F_GETFL);
 
-	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(o->fd, &st) < 0)
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st) < 0)
 		return -EBADF;
+	o->own_fd = close_fd(o->own_fd);
+	o->fd = fd;
+	o->is_tty = false;
 	if (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) {
 		o->mode = MODE_REGULAR;
 		return 0;
@@ -83,12 +87,11 @@ int output_new(struct output **ret, int fd, size_t bound)
 
 	if (!o)
 		return -ENOMEM;
-	o->fd = fd;
 	o->own_fd = -1;
 	o->bound = bound ? bound : OUTPUT_BOUND_DEFAULT;
 	/* Several chunks even within a small bound: a chunk is free only when all of it is out. */
 	o->chunk_size = MIN(o->bound / 4, (size_t)OUTPUT_CHUNK);
-	r = choose_mode(o);
+	r = choose_mode(o, fd);
 	if (r < 0) {
 		output_free(o);
 		return r;
@@ -105,20 +108,26 @@ static void chunk_free(struct output *o, struct chunk *c)
 	free(c);
 }
 
-/* Cuts off the record of which only a part got out, so that the file ends with a whole line. */
-static void trim_torn_record(const struct output *o)
+/* How many bytes got out of the record of which only a part did. */
+static size_t torn_bytes(const struct output *o)
 {
 	const struct chunk *c = o->head;
 	const char *newline;
+
+	if (!c || c->start == 0 || c->start == c->end)
+		return 0;
+	newline = memrchr(c->data, '\n', c->start);
+	return newline ? c->start - (size_t)(newline + 1 - c->data) : c->start;
+}
+
+/* Cuts it off, so that the file ends with a whole line. */
+static void trim_torn_record(const struct output *o)
+{
+	size_t torn = torn_bytes(o);
 	struct stat st;
-	size_t torn;
 	off_t pos;
 
-	if (o->mode != MODE_REGULAR || !c || c->start == 0 || c->start == c->end)
-		return;
-	newline = memrchr(c->data, '\n', c->start);
-	torn = newline ? c->start - (size_t)(newline + 1 - c->data) : c->start;
-	if (torn == 0)
+	if (o->mode != MODE_REGULAR || !torn)
 		return;
 	pos = lseek(o->fd, 0, SEEK_CUR);
 	if (pos < (off_t)torn || fstat(o->fd, &st) < 0 || st.st_size != pos)
@@ -141,6 +150,25 @@ void output_free(struct output *o)
 	free(o->spare);
 	close_fd(o->own_fd);
 	free(o);
+}
+
+int output_move(struct output *o, int fd)
+{
+	struct output old = *o;
+	size_t torn = torn_bytes(o);
+	int r = choose_mode(o, fd);
+
+	if (r < 0)
+		return r;
+	trim_torn_record(&old);
+	if (torn) {
+		o->head->start -= torn;
+		o->pending += torn;
+		o->written -= torn;
+	}
+	o->blocked = false;
+	o->error = 0;
+	return 0;
 }
 
 static bool fits(const struct output *o, size_t size)

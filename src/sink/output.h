@@ -36,6 +36,13 @@ int output_new(struct output **ret, int fd, size_t bound);
 void output_free(struct output *o);
 
 /*
+ * From here on what is queued goes to `fd`. A record of which only a part got out goes there whole, and is cut off in the old
+ * file where that can be; a socket or pipe keeps its part. To be called when the old one is flushed as far as it goes. The old
+ * descriptor is no longer used. Errors: as output_new(); nothing has changed then.
+ */
+int output_move(struct output *o, int fd);
+
+/*
  * Contiguous room for a record of at most `size` bytes, valid until the next call; NULL if there is none: the caller
  * counts a dropped record. When the queue is full it first tries to write, unless the reader is known to be behind.
  */

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* One table of options; --help is made from it. See option-rows.h. */
+#include "cmd/option-rows.h"
+
+#include "base/util.h"
+#include "cmd/options.h"
+
+static const struct row {
+	int groups;
+	struct option option;
+	const char *argument, *help;
+} rows[] = {
+	{ OPTIONS_RUN,
+	  { "to", required_argument, NULL, OPT_TO },
+	  "SINK",
+	  "give the records to SINK, see below; may be repeated" },
+	{ OPTIONS_RUN,
+	  { "name", required_argument, NULL, OPT_NAME },
+	  "NAME",
+	  "of the --to before it, in messages and metrics" },
+	{ OPTIONS_RUN | OPTIONS_OF_SINK,
+	  { "fields", required_argument, NULL, OPT_FIELDS },
+	  "LIST",
+	  "of the --to before it: only these fields, with commas between" },
+	{ OPTIONS_RUN | OPTIONS_OF_SINK,
+	  { "rate", required_argument, NULL, OPT_RATE },
+	  "N",
+	  "of the --to before it: at most N records a second" },
+	{ OPTIONS_RUN,
+	  { "config", required_argument, NULL, OPT_CONFIG },
+	  "FILE",
+	  "read options from there first; the command line goes before it" },
+	{ OPTIONS_RUN,
+	  { "check-config", no_argument, NULL, OPT_CHECK_CONFIG },
+	  NULL,
+	  "tell what is wrong with the options and the file, and end" },
+	{ OPTIONS_RUN,
+	  { "pid-file", required_argument, NULL, OPT_PID_FILE },
+	  "FILE",
+	  "written and locked while it runs (default: /run/exeunt/exeunt.pid)" },
+	{ OPTIONS_SOURCES,
+	  { "source", required_argument, NULL, OPT_SOURCE },
+	  "LIST",
+	  "listen to these, and to nothing else: taskstats, procevents, audit, pacct" },
+	{ OPTIONS_BY_HAND,
+	  { "audit", required_argument, NULL, OPT_AUDIT },
+	  "MODE",
+	  "auto, off, multicast, unicast (in the place of auditd), stdin" },
+	{ OPTIONS_SOURCES,
+	  { "audit-rules", required_argument, NULL, OPT_AUDIT_RULES },
+	  "NAMES",
+	  "load these sets of audit rules while it runs; see exeunt rules list" },
+	{ OPTIONS_SOURCES,
+	  { "pacct", required_argument, NULL, OPT_PACCT },
+	  "MODE",
+	  "auto, off, own (switch accounting on), or the path of a file" },
+	{ OPTIONS_SOURCES,
+	  { "pacct-state", required_argument, NULL, OPT_PACCT_STATE },
+	  "FILE",
+	  "remember there how far the accounting file was read" },
+	{ OPTIONS_SOURCES,
+	  { "force", no_argument, NULL, OPT_FORCE },
+	  NULL,
+	  "with --pacct=own: take accounting from whoever has it" },
+	{ OPTIONS_SOURCES,
+	  { "rcvbuf", required_argument, NULL, OPT_RCVBUF },
+	  "BYTES",
+	  "receive buffer of each socket (default: by memory, up to 32M)" },
+	{ OPTIONS_SOURCES,
+	  { "no-args", no_argument, NULL, OPT_NO_ARGS },
+	  NULL,
+	  "do not read the arguments of programs" },
+	{ OPTIONS_SOURCES,
+	  { "redact", required_argument, NULL, OPT_REDACT },
+	  "REGEX",
+	  "in arguments, what this matches becomes ***; may be repeated" },
+	{ OPTIONS_SOURCES,
+	  { "user", required_argument, NULL, OPT_USER },
+	  "USER",
+	  "become this user once everything is open" },
+	{ OPTIONS_REPORT,
+	  { "by", required_argument, NULL, OPT_BY },
+	  "FIELDS",
+	  "group by these, with commas between (default: comm)" },
+	{ OPTIONS_REPORT,
+	  { "sort", required_argument, NULL, OPT_SORT },
+	  "WHAT",
+	  "the most first: cpu (default), exits, elapsed, failed; or by name" },
+	{ OPTIONS_REPORT,
+	  { "top", required_argument, NULL, OPT_TOP },
+	  "N",
+	  "the first N, and all others in one row" },
+	{ OPTIONS_REPORT,
+	  { "interval", required_argument, NULL, OPT_INTERVAL },
+	  "TIME",
+	  "rows for each interval of the time of the exit: 15m, 1h, 1d" },
+	{ OPTIONS_JSON | OPTIONS_REPORT,
+	  { "json", no_argument, NULL, OPT_JSON },
+	  NULL,
+	  "JSON Lines, see exeunt-record(5)" },
+	{ OPTIONS_RECORDS | OPTIONS_REPORT,
+	  { "output", required_argument, NULL, 'o' },
+	  "FILE",
+	  "write there, not to standard output" },
+	{ OPTIONS_RECORDS | OPTIONS_REPORT | OPTIONS_RUN | OPTIONS_OF_SINK,
+	  { "filter", required_argument, NULL, 'f' },
+	  "EXPR",
+	  "only these, such as 'exit.code != 0 and comm ~ \"^ssh\"'" },
+	{ OPTIONS_RECORDS | OPTIONS_RUN,
+	  { "threads", no_argument, NULL, OPT_THREADS },
+	  NULL,
+	  "ends of threads too" },
+	{ OPTIONS_PEOPLE,
+	  { "count", required_argument, NULL, OPT_COUNT },
+	  "N",
+	  "end after N exits" },
+	{ OPTIONS_BY_HAND,
+	  { "duration", required_argument, NULL, OPT_DURATION },
+	  "TIME",
+	  "end after this time: 10, 1.5, 2m, 1h" },
+	{ OPTIONS_RECORDS | OPTIONS_REPORT | OPTIONS_RUN,
+	  { "numeric", no_argument, NULL, 'n' },
+	  NULL,
+	  "numbers for users and groups" },
+	{ OPTIONS_PEOPLE | OPTIONS_REPORT,
+	  { "utc", no_argument, NULL, OPT_UTC },
+	  NULL,
+	  "times in UTC, not local" },
+	{ OPTIONS_PEOPLE,
+	  { "color", required_argument, NULL, OPT_COLOR },
+	  "WHEN",
+	  "auto, always or never" },
+	{ OPTIONS_PEOPLE,
+	  { "no-color", no_argument, NULL, OPT_NO_COLOR },
+	  NULL,
+	  "the same as --color=never" },
+	{ OPTIONS_RECORDS | OPTIONS_RUN,
+	  { "status", required_argument, NULL, OPT_STATUS },
+	  "TIME",
+	  "a status record that often (default: 60 with --json; 0: never)" },
+	{ OPTIONS_RECORDS | OPTIONS_REPORT | OPTIONS_RUN | OPTIONS_OF_SINK,
+	  { "buffer", required_argument, NULL, OPT_BUFFER },
+	  "BYTES",
+	  "keep so much for a slow reader, then drop and tell (default: 8M)" },
+	{ ~OPTIONS_OF_SINK,
+	  { "quiet", no_argument, NULL, 'q' },
+	  NULL,
+	  "no notes on stderr, only errors" },
+	{ ~OPTIONS_OF_SINK, { "help", no_argument, NULL, 'h' }, NULL, "this text" },
+	{ ~OPTIONS_OF_SINK, { "version", no_argument, NULL, 'V' }, NULL, "the version" },
+};
+
+_Static_assert(ARRAY_SIZE(rows) < OPTION_ROWS_MAX, "OPTION_ROWS_MAX");
+
+void option_rows_help(int groups, const char *usage)
+{
+	printf("%s\nOptions:\n", usage);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct row *r = &rows[i];
+		char left[64], letter[8] = "    ";
+
+		if (!(r->groups & groups))
+			continue;
+		if (r->option.val < 256)
+			snprintf(letter, sizeof(letter), "-%c, ", r->option.val);
+		snprintf(left, sizeof(left), "%s--%s%s%s", letter, r->option.name,
+			 r->argument ? "=" : "", r->argument ? r->argument : "");
+		printf("  %-24s %s\n", left, r->help);
+	}
+}
+
+const char *option_name(int opt)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].option.val == opt)
+			return rows[i].option.name;
+	return "";
+}
+
+void option_rows_collect(int groups, struct option *options, char *letters)
+{
+	*letters = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct row *r = &rows[i];
+
+		if (!(r->groups & groups))
+			continue;
+		*options++ = r->option;
+		if (r->option.val < 256) {
+			*letters++ = (char)r->option.val;
+			if (r->option.has_arg)
+				*letters++ = ':';
+			*letters = '\0';
+		}
+	}
+	*options = (struct option){ 0 };
+}
+
+int option_find(int groups, const char *name, int *has_arg)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (!(rows[i].groups & groups) || strcmp(rows[i].option.name, name) != 0)
+			continue;
+		*has_arg = rows[i].option.has_arg;
+		return rows[i].option.val;
+	}
+	return -ENOENT;
+}

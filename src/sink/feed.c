@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* See feed.h. */
+#include "sink/feed.h"
+
+#include "base/clock.h"
+#include "record/filter.h"
+#include "sink/json.h"
+#include "sink/output.h"
+#include "sink/sink.h"
+
+#define LOSS_ROOM 4096 /* bytes that the line of a loss may take */
+
+void feed_init(struct feed *f, const struct sink_options *o, feed_write_fn write, void *format,
+	       struct output *output)
+{
+	*f = (struct feed){ .write = write,
+			    .format = format,
+			    .filter = o->filter,
+			    .fields = o->fields,
+			    .output = output };
+}
+
+int feed_json(void *format, const struct exeunt_record *r, struct output *o)
+{
+	return json_write(format, r, o);
+}
+
+static bool is_about_process(const struct exeunt_record *r)
+{
+	return r->type == EXEUNT_TYPE_EXIT || r->type == EXEUNT_TYPE_THREAD ||
+	       r->type == EXEUNT_TYPE_AMEND || r->type == EXEUNT_TYPE_INTERIM;
+}
+
+static bool passes(const struct feed *f, const struct exeunt_record *r)
+{
+	return (!f->filter || filter_match(f->filter, r)) && (!f->own || filter_match(f->own, r));
+}
+
+static void drop(struct feed *f, const struct exeunt_record *r)
+{
+	f->lost++;
+	if (!f->dropped++)
+		f->dropped_from_ns = r->time_ns;
+	f->dropped_to_ns = r->time_ns;
+}
+
+/* The number and the fields of this stream. */
+static void put(struct feed *f, const struct exeunt_record *r)
+{
+	struct exeunt_record ours = *r;
+
+	ours.seq = ++f->seq;
+	if (f->fields && is_about_process(r))
+		for (size_t i = 0; i < EXEUNT_PRESENT_WORDS; i++)
+			ours.present[i] &= f->fields[i];
+	if (f->write(f->format, &ours, f->output))
+		drop(f, r);
+	else
+		f->records++;
+}
+
+static void put_status(struct feed *f, const struct exeunt_record *r)
+{
+	struct exeunt_status status = *r->status;
+	struct exeunt_record ours = *r;
+
+	status.balance.lost_output = f->lost;
+	status.balance.filtered = f->filtered;
+	status.balance.records = f->records + 1;
+	ours.status = &status;
+	put(f, &ours);
+}
+
+void feed_record(struct feed *f, const struct exeunt_record *r)
+{
+	if (is_about_process(r) && !passes(f, r)) {
+		if (r->type == EXEUNT_TYPE_EXIT)
+			f->filtered++;
+		return;
+	}
+	if (r->status)
+		put_status(f, r);
+	else
+		put(f, r);
+	if (output_pending(f->output) >= OUTPUT_CHUNK && !output_error(f->output))
+		output_flush(f->output);
+}
+
+static void tell_dropped(struct feed *f)
+{
+	struct exeunt_loss loss = {
+		.source = EXEUNT_SOURCE_OUTPUT,
+		.cause = EXEUNT_LOSS_SLOW_SINK,
+		.count = f->dropped,
+		.exact = true,
+		.cpu = -1,
+		.window_start_ns = f->dropped_from_ns,
+		.window_end_ns = f->dropped_to_ns,
+	};
+	struct exeunt_record r = { .size = sizeof(r),
+				   .version = EXEUNT_RECORD_VERSION,
+				   .type = EXEUNT_TYPE_LOSS,
+				   .time_ns = real_now(),
+				   .loss = &loss };
+
+	f->dropped = 0;
+	put(f, &r);
+}
+
+int feed_flush(struct feed *f)
+{
+	int r = output_flush(f->output);
+
+	if (r < 0 || !f->dropped || !output_has_room(f->output, LOSS_ROOM))
+		return r;
+	tell_dropped(f);
+	return output_flush(f->output);
+}
+
+void feed_report(const struct feed *f, struct sink_report *ret)
+{
+	ret->records += f->records;
+	ret->dropped += f->lost;
+	ret->filtered += f->filtered;
+	ret->queued_bytes += output_pending(f->output);
+	ret->written_bytes += output_written(f->output);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One reader's stream: filter, fields, numbering, loss. Every sink has one for each of its readers.
+ *
+ * The reader's `seq` counts 1, 2, 3 ... over what its filter lets through. What it was too slow for is a gap in `seq`, and a
+ * loss record (output, slow_sink) tells how many as soon as there is room again. In status and stop records the balance's
+ * lost_output, filtered and records are those of this stream, so that it balances by itself.
+ *
+ * Never waits. The output is borrowed; how a record is written is told by `write`: json_write() or one that is like it.
+ */
+#ifndef SINK_FEED_H
+#define SINK_FEED_H
+
+#include <exeunt/record.h>
+
+#include "base/util.h"
+
+struct filter;
+struct output;
+struct sink_options;
+struct sink_report;
+
+/* 0; 1 when there was no room; -errno. */
+typedef int (*feed_write_fn)(void *format, const struct exeunt_record *r, struct output *o);
+
+/* For records as JSON Lines; `format` is a struct json. */
+int feed_json(void *format, const struct exeunt_record *r, struct output *o);
+
+struct feed {
+	feed_write_fn write;
+	void *format;
+	const struct filter *filter; /* of the sink */
+	const struct filter *own;    /* of the reader, besides; NULL: none */
+	const uint64_t *fields;	     /* NULL: all */
+	struct output *output;
+	uint64_t seq, records, filtered, lost;
+	uint64_t dropped; /* not yet told */
+	int64_t dropped_from_ns, dropped_to_ns;
+};
+
+/* `format` is what `write` gets. Filter and fields are those of the options. */
+void feed_init(struct feed *f, const struct sink_options *o, feed_write_fn write, void *format,
+	       struct output *output);
+
+/* Puts the record into the output, or counts it. */
+void feed_record(struct feed *f, const struct exeunt_record *r);
+
+/*
+ * Writes what the reader takes, and tells what it missed if there is room. Returns as output_flush(): 0, 1 (behind), -EPIPE
+ * (the reader is gone), or trouble.
+ */
+int feed_flush(struct feed *f);
+
+/* Adds what the stream did. */
+void feed_report(const struct feed *f, struct sink_report *ret);
+
+#endif

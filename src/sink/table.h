@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* The sinks that sinks.c lists, each of a file of its own. */
+#ifndef SINK_TABLE_H
+#define SINK_TABLE_H
+
+struct sink_ops;
+
+extern const struct sink_ops sink_json;
+
+#endif
