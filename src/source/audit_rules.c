@@ -131,7 +131,13 @@ int audit_rulesets_read(struct audit_ruleset **ret, size_t *n, const char *dir, 
 
 	if (found < 0) {
 		r = -errno;
-		snprintf(error, error_size, "%s: %s", dir, strerror(-r));
+		snprintf(
+			error, error_size,
+			r == -ENOENT
+				? "%s: %s; it comes with an installed exeunt. Elsewhere: exeunt rules "
+				  "--dir DIR, or the path of a file, with a slash in it"
+				: "%s: %s",
+			dir, strerror(-r));
 		return r;
 	}
 	sets = calloc((size_t)found + 1, sizeof(*sets));
