@@ -17,6 +17,7 @@ enum option_group {
 		32, /* what report takes: --by, --sort, --top, --interval, and some of the others */
 	OPTIONS_RUN = 64,      /* for the daemon: --to, --config ... */
 	OPTIONS_OF_SINK = 128, /* what may stand behind a --to */
+	OPTIONS_ARGS = 256, /* what becomes of arguments */
 	OPTIONS_LISTEN = OPTIONS_SOURCES | OPTIONS_BY_HAND,
 	OPTIONS_SHOW = OPTIONS_RECORDS | OPTIONS_JSON | OPTIONS_PEOPLE,
 };

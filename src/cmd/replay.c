@@ -49,7 +49,7 @@ int cmd_replay(int argc, char **argv)
 					  .on_record = stream_record,
 					  .on_message = stream_message,
 					  .userdata = &s };
-	int status = options_parse(&o, argc, argv, "replay", OPTIONS_SHOW, usage), r;
+	int status = options_parse(&o, argc, argv, "replay", OPTIONS_SHOW | OPTIONS_ARGS, usage), r;
 
 	if (status >= 0)
 		return status;
@@ -64,6 +64,9 @@ int cmd_replay(int argc, char **argv)
 		s.batch = true;
 		options.threads = o.threads;
 		options.numeric = o.numeric;
+		options.no_args = o.no_args;
+		options.redact = o.redact;
+		options.n_redact = o.n_redact;
 		r = exeunt_new(&s.x, &options);
 		if (r < 0) {
 			cmd_error("cannot begin: %s", strerror(-r));
