@@ -2,8 +2,8 @@
 /*
  * What the files of the filter language share: tokens, the compiled nodes, the parser's state. Nobody else includes
  * this. filter-lex.c cuts the text into tokens, filter.c has the grammar, filter-value.c turns a value into what its
- * field is compared with, filter-pattern.c has regular expressions, filter-error.c the messages, filter-match.c the
- * evaluation.
+ * field is compared with, filter-names.c looks accounts up, filter-pattern.c has regular expressions, filter-error.c the
+ * messages, filter-match.c the evaluation.
  */
 #ifndef RECORD_FILTER_INTERNAL_H
 #define RECORD_FILTER_INTERNAL_H
@@ -105,6 +105,8 @@ struct filter_parser {
 	size_t len;
 	struct filter_token token; /* the next one */
 	unsigned int depth;
+	bool prompt; /* see filter_new_promptly() */
+	unsigned int looked_up;
 	struct filter *filter;
 	char *error;
 	size_t error_size;
@@ -130,6 +132,10 @@ int filter_value(struct filter_parser *p, struct filter_node *n, bool match,
 /* A value for a field of numbers or times: sets n->number, and may have to change n->compare. */
 int filter_number(struct filter_parser *p, struct filter_node *n, const struct filter_token *value);
 int filter_time(struct filter_parser *p, struct filter_node *n, const struct filter_token *value);
+
+/* The number of that account on this host; false if there is none. */
+bool filter_user_id(struct filter_parser *p, const char *name, uint32_t *ret);
+bool filter_group_id(struct filter_parser *p, const char *name, uint32_t *ret);
 
 /* The word of the schema for an enum exeunt_cause; NULL for any other number. */
 const char *filter_cause_name(unsigned int cause);

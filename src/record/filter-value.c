@@ -2,8 +2,6 @@
 /* Turns a value of the filter language into the operand of its field's kind, or says why it is none. */
 #include "record/filter-internal.h"
 
-#include <grp.h>
-#include <pwd.h>
 #include <strings.h>
 
 #include <exeunt/exeunt.h>
@@ -43,24 +41,6 @@ static bool is_id_of_group(int field)
 	return field == EXEUNT_F_GID || field == EXEUNT_F_EGID || field == EXEUNT_F_SGID;
 }
 
-static bool user_id(const char *name, uint32_t *ret)
-{
-	const struct passwd *pw = getpwnam(name);
-
-	if (pw)
-		*ret = pw->pw_uid;
-	return pw != NULL;
-}
-
-static bool group_id(const char *name, uint32_t *ret)
-{
-	const struct group *gr = getgrnam(name);
-
-	if (gr)
-		*ret = gr->gr_gid;
-	return gr != NULL;
-}
-
 /* uid == "alice": the number is looked up here, once. */
 static int id_value(struct filter_parser *p, struct filter_node *n,
 		    const struct filter_token *value)
@@ -76,10 +56,12 @@ static int id_value(struct filter_parser *p, struct filter_node *n,
 	if (r < 0)
 		return r;
 	name = text.data;
-	found = is_id_of_user(n->field) ? user_id(name, &id) : group_id(name, &id);
+	found = is_id_of_user(n->field) ? filter_user_id(p, name, &id)
+					: filter_group_id(p, name, &id);
 	if (!found || strlen(name) != text.len)
-		return filter_fail(p, value->at, "this host has no such %s",
-				   is_id_of_user(n->field) ? "user" : "group");
+		return filter_fail(p, value->at, "this host has no such %s%s",
+				   is_id_of_user(n->field) ? "user" : "group",
+				   p->prompt ? " among its own; give the number" : "");
 	n->number = id;
 	return 0;
 }
@@ -189,10 +171,10 @@ static int text_value(struct filter_parser *p, struct filter_node *n,
 	n->op = args ? FILTER_ARGUMENT : FILTER_TEXT;
 	if (n->field == EXEUNT_F_USER || n->field == EXEUNT_F_LOGIN_USER) {
 		n->op = FILTER_ACCOUNT;
-		n->has_id = user_id(text.data, &n->id);
+		n->has_id = filter_user_id(p, text.data, &n->id);
 	} else if (n->field == EXEUNT_F_GROUP) {
 		n->op = FILTER_ACCOUNT;
-		n->has_id = group_id(text.data, &n->id);
+		n->has_id = filter_group_id(p, text.data, &n->id);
 	}
 	return 0;
 }

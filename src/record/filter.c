@@ -312,11 +312,13 @@ static int parse(struct filter_parser *p)
 	return 0;
 }
 
-int filter_new(struct filter **ret, const char *expr, char *error, size_t error_size)
+static int compile(struct filter **ret, const char *expr, bool prompt, char *error,
+		   size_t error_size)
 {
 	struct filter_parser p = {
 		.expr = expr,
 		.len = strlen(expr),
+		.prompt = prompt,
 		.error = error,
 		.error_size = error_size,
 	};
@@ -334,4 +336,14 @@ int filter_new(struct filter **ret, const char *expr, char *error, size_t error_
 	}
 	*ret = p.filter;
 	return 0;
+}
+
+int filter_new(struct filter **ret, const char *expr, char *error, size_t error_size)
+{
+	return compile(ret, expr, false, error, error_size);
+}
+
+int filter_new_promptly(struct filter **ret, const char *expr, char *error, size_t error_size)
+{
+	return compile(ret, expr, true, error, error_size);
 }

@@ -30,6 +30,12 @@ struct filter;
  */
 int filter_new(struct filter **ret, const char *expr, char *error, size_t error_size);
 
+/*
+ * The same for an expression of somebody who may not make us wait: accounts are looked up in /etc/passwd and /etc/group,
+ * never with a name service, and no more than 16 of them.
+ */
+int filter_new_promptly(struct filter **ret, const char *expr, char *error, size_t error_size);
+
 /* NULL is accepted. */
 void filter_free(struct filter *f);
 

@@ -267,6 +267,36 @@ static void depth_and_length_are_bounded(void **state)
 	free(expr);
 }
 
+/* Accounts of the host itself, and no more of them than a moment takes. */
+static void names_are_looked_up_promptly(void **state)
+{
+	struct exeunt_record r = { .type = EXEUNT_TYPE_EXIT, .uid = 0, .gid = 0 };
+	char error[FILTER_ERROR_SIZE], expr[1024] = "uid in (";
+	struct filter *f;
+
+	(void)state;
+	field_set(&r, EXEUNT_F_UID);
+	field_set(&r, EXEUNT_F_GID);
+	assert_int_equal(filter_new_promptly(&f,
+					     "uid == 'root' and gid == 'root' and user == 'root'",
+					     error, sizeof(error)),
+			 0);
+	assert_true(filter_match(f, &r));
+	filter_free(f);
+	assert_int_equal(filter_new_promptly(&f, "uid == 'no such user'", error, sizeof(error)),
+			 -EINVAL);
+	assert_non_null(strstr(error, "no such user among its own; give the number"));
+	for (unsigned int i = 0; i < 16; i++)
+		strcat(expr, "'root',");
+	strcpy(expr + strlen(expr) - 1, ")");
+	assert_int_equal(filter_new_promptly(&f, expr, error, sizeof(error)), 0);
+	filter_free(f);
+	strcpy(expr + strlen(expr) - 1, ",'root')");
+	assert_int_equal(filter_new_promptly(&f, expr, error, sizeof(error)), -EINVAL);
+	assert_int_equal(filter_new(&f, expr, error, sizeof(error)), 0);
+	filter_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +310,7 @@ int main(void)
 		cmocka_unit_test(messages_point_at_the_place),
 		cmocka_unit_test(messages_show_a_part_of_a_long_expression),
 		cmocka_unit_test(depth_and_length_are_bounded),
+		cmocka_unit_test(names_are_looked_up_promptly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
