@@ -67,6 +67,7 @@ static int take_value(struct options *o, int opt, const char *arg, const char **
 static int take_for_report(struct options *o, int opt, const char *arg, const char **expected)
 {
 	static const int64_t most_ns = 366 * 86400 * NS_PER_SEC;
+	int64_t ns = 0;
 	int r;
 
 	switch (opt) {
@@ -81,9 +82,9 @@ static int take_for_report(struct options *o, int opt, const char *arg, const ch
 		return value_count(arg, &o->top);
 	default:
 		*expected = "a time such as 90, 15m or 1h, from a second to 366 days";
-		r = value_time(arg, &o->interval_ns);
-		return r < 0 || o->interval_ns < NS_PER_SEC || o->interval_ns > most_ns ? -EINVAL
-											: 0;
+		r = value_time(arg, &ns);
+		*(o->n_to ? &last_sink(o)->interval_ns : &o->interval_ns) = ns;
+		return r < 0 || ns < NS_PER_SEC || ns > most_ns ? -EINVAL : 0;
 	}
 }
 

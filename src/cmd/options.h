@@ -30,6 +30,7 @@ enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct sink_choice {
 	const char *spec, *name, *filter, *fields;
 	uint64_t buffer, rate;
+	int64_t interval_ns;
 };
 
 struct options {

@@ -122,7 +122,9 @@ static int open_sink(struct serving *s, size_t i)
 				  .filter = s->filters[i],
 				  .fields = c->fields ? s->fields[i] : NULL,
 				  .buffer = c->buffer ? c->buffer : s->options->buffer,
-				  .rate = c->rate };
+				  .rate = c->rate,
+				  .interval_ns = c->interval_ns ? c->interval_ns
+								: s->options->interval_ns };
 	const struct sink_ops *ops;
 	char error[512];
 

@@ -34,8 +34,9 @@ struct sink_options {
 	const char *target;	     /* behind the colon of "word:target"; "" if there is none */
 	const struct filter *filter; /* NULL: all */
 	const uint64_t *fields;	     /* EXEUNT_PRESENT_WORDS words; NULL: all */
-	uint64_t buffer; /* bytes kept for a slow reader, for each of them; 0: default */
-	uint64_t rate;	 /* records a second at most; 0: the sink's default */
+	uint64_t buffer;     /* bytes kept for a slow reader, for each of them; 0: default */
+	uint64_t rate;	     /* records a second at most; 0: the sink's default */
+	int64_t interval_ns; /* between two writings, of a sink that writes at times; 0: its default */
 };
 
 /* What a sink has done, counted since it was made. */

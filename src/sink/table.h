@@ -6,5 +6,6 @@
 struct sink_ops;
 
 extern const struct sink_ops sink_json;
+extern const struct sink_ops sink_metrics;
 
 #endif
