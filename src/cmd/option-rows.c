@@ -29,6 +29,7 @@ static const struct row {
 	{ OPTIONS_RUN | OPTIONS_OF_SINK,
 	  { "interval", required_argument, NULL, OPT_INTERVAL },
 	  "TIME",
+	  "of the --to before it: write that often (default of metrics: 15)" },
 	{ OPTIONS_RUN,
 	  { "config", required_argument, NULL, OPT_CONFIG },
 	  "FILE",
