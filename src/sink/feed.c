@@ -6,9 +6,11 @@
 #include "record/filter.h"
 #include "sink/json.h"
 #include "sink/output.h"
+#include "sink/rate.h"
 #include "sink/sink.h"
 
-#define LOSS_ROOM 4096 /* bytes that the line of a loss may take */
+#define LOSS_ROOM 4096	   /* bytes that the line of a loss may take */
+#define TELL_NS NS_PER_SEC /* between two losses of a stream that has a rate */
 
 void feed_init(struct feed *f, const struct sink_options *o, feed_write_fn write, void *format,
 	       struct output *output)
@@ -36,12 +38,28 @@ static bool passes(const struct feed *f, const struct exeunt_record *r)
 	return (!f->filter || filter_match(f->filter, r)) && (!f->own || filter_match(f->own, r));
 }
 
+void feed_lost(struct feed *f, uint64_t count, bool exact, int64_t from_ns, int64_t to_ns)
+{
+	if (!count)
+		return;
+	f->dropped_from_ns = f->dropped ? MIN(f->dropped_from_ns, from_ns) : from_ns;
+	f->dropped_to_ns = f->dropped ? MAX(f->dropped_to_ns, to_ns) : to_ns;
+	f->lost += count;
+	f->dropped += count;
+	f->inexact |= !exact;
+}
+
 static void drop(struct feed *f, const struct exeunt_record *r)
 {
 	f->lost++;
 	if (!f->dropped++)
 		f->dropped_from_ns = r->time_ns;
 	f->dropped_to_ns = r->time_ns;
+}
+
+static bool is_too_much(struct feed *f, const struct exeunt_record *r)
+{
+	return f->rate && is_about_process(r) && !rate_take(f->rate, mono_now());
 }
 
 /* The number and the fields of this stream. */
@@ -53,7 +71,7 @@ static void put(struct feed *f, const struct exeunt_record *r)
 	if (f->fields && is_about_process(r))
 		for (size_t i = 0; i < EXEUNT_PRESENT_WORDS; i++)
 			ours.present[i] &= f->fields[i];
-	if (f->write(f->format, &ours, f->output))
+	if (is_too_much(f, r) || f->write(f->format, &ours, f->output))
 		drop(f, r);
 	else
 		f->records++;
@@ -78,21 +96,23 @@ void feed_record(struct feed *f, const struct exeunt_record *r)
 			f->filtered++;
 		return;
 	}
+	if (r->type == EXEUNT_TYPE_STOP)
+		feed_tell(f, true);
 	if (r->status)
 		put_status(f, r);
 	else
 		put(f, r);
-	if (output_pending(f->output) >= OUTPUT_CHUNK && !output_error(f->output))
+	if (f->output && output_pending(f->output) >= OUTPUT_CHUNK && !output_error(f->output))
 		output_flush(f->output);
 }
 
-static void tell_dropped(struct feed *f)
+static bool tell(struct feed *f)
 {
 	struct exeunt_loss loss = {
 		.source = EXEUNT_SOURCE_OUTPUT,
 		.cause = EXEUNT_LOSS_SLOW_SINK,
 		.count = f->dropped,
-		.exact = true,
+		.exact = !f->inexact,
 		.cpu = -1,
 		.window_start_ns = f->dropped_from_ns,
 		.window_end_ns = f->dropped_to_ns,
@@ -103,17 +123,37 @@ static void tell_dropped(struct feed *f)
 				   .time_ns = real_now(),
 				   .loss = &loss };
 
+	r.seq = f->seq + 1;
+	if (f->write(f->format, &r, f->output))
+		return false;
+	f->seq++;
+	f->records++;
 	f->dropped = 0;
-	put(f, &r);
+	f->inexact = false;
+	return true;
+}
+
+bool feed_tell(struct feed *f, bool now)
+{
+	int64_t mono_ns;
+
+	if (!f->dropped || (f->output && !output_has_room(f->output, LOSS_ROOM)))
+		return false;
+	if (!f->rate)
+		return tell(f);
+	mono_ns = mono_now();
+	if (!now && mono_ns < f->tell_at_ns)
+		return false;
+	f->tell_at_ns = mono_ns + TELL_NS;
+	return tell(f);
 }
 
 int feed_flush(struct feed *f)
 {
 	int r = output_flush(f->output);
 
-	if (r < 0 || !f->dropped || !output_has_room(f->output, LOSS_ROOM))
+	if (r < 0 || !feed_tell(f, false))
 		return r;
-	tell_dropped(f);
 	return output_flush(f->output);
 }
 
@@ -122,6 +162,8 @@ void feed_report(const struct feed *f, struct sink_report *ret)
 	ret->records += f->records;
 	ret->dropped += f->lost;
 	ret->filtered += f->filtered;
+	if (!f->output)
+		return;
 	ret->queued_bytes += output_pending(f->output);
 	ret->written_bytes += output_written(f->output);
 }

@@ -6,7 +6,10 @@
  * loss record (output, slow_sink) tells how many as soon as there is room again. In status and stop records the balance's
  * lost_output, filtered and records are those of this stream, so that it balances by itself.
  *
- * Never waits. The output is borrowed; how a record is written is told by `write`: json_write() or one that is like it.
+ * With a rate, records about processes that exceed it count as dropped, and losses are told once a second at most.
+ *
+ * Never waits. The output is borrowed, and is NULL for a stream that has none, whose owner calls feed_tell() instead of
+ * feed_flush(). How a record is written is told by `write`: json_write() or one that is like it.
  */
 #ifndef SINK_FEED_H
 #define SINK_FEED_H
@@ -17,6 +20,7 @@
 
 struct filter;
 struct output;
+struct rate;
 struct sink_options;
 struct sink_report;
 
@@ -33,9 +37,12 @@ struct feed {
 	const struct filter *own;    /* of the reader, besides; NULL: none */
 	const uint64_t *fields;	     /* NULL: all */
 	struct output *output;
+	struct rate *rate; /* borrowed; NULL: as many as there are */
 	uint64_t seq, records, filtered, lost;
 	uint64_t dropped; /* not yet told */
+	bool inexact;	  /* they are estimated */
 	int64_t dropped_from_ns, dropped_to_ns;
+	int64_t tell_at_ns; /* with a rate */
 };
 
 /* `format` is what `write` gets. Filter and fields are those of the options. */
@@ -50,6 +57,12 @@ void feed_record(struct feed *f, const struct exeunt_record *r);
  * (the reader is gone), or trouble.
  */
 int feed_flush(struct feed *f);
+
+/* Tells what was dropped if there is room; with a rate, if it is time or has to be `now`. True: a record was written. */
+bool feed_tell(struct feed *f, bool now);
+
+/* Records were lost behind the output, between these two times. */
+void feed_lost(struct feed *f, uint64_t count, bool exact, int64_t from_ns, int64_t to_ns);
 
 /* Adds what the stream did. */
 void feed_report(const struct feed *f, struct sink_report *ret);
