@@ -275,7 +275,7 @@ static int64_t checkpoint(struct serving *s, int64_t now, int64_t last)
 	flush_sinks(s, now);
 	for (size_t i = 0; i < s->n_sinks; i++) {
 		s->sinks[i]->ops->report(s->sinks[i], &report);
-		if (report.queued_bytes)
+		if (report.queued_bytes && !s->sinks[i]->ops->fleeting)
 			return last;
 	}
 	exeunt_checkpoint(s->x, "");

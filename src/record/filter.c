@@ -347,3 +347,8 @@ int filter_new_promptly(struct filter **ret, const char *expr, char *error, size
 {
 	return compile(ret, expr, true, error, error_size);
 }
+
+bool filter_is_costly(const struct filter *f)
+{
+	return f->line != NULL;
+}

@@ -39,6 +39,9 @@ int filter_new_promptly(struct filter **ret, const char *expr, char *error, size
 /* NULL is accepted. */
 void filter_free(struct filter *f);
 
+/* True if asking it may take long enough to be worth measuring: it has patterns, or looks through all arguments. */
+bool filter_is_costly(const struct filter *f);
+
 /* True if the record is to be shown. */
 bool filter_match(const struct filter *f, const struct exeunt_record *r);
 

@@ -62,6 +62,7 @@ struct sink_ops {
 	const char *target; /* what is behind it, for --help; NULL: nothing */
 	const char *help;
 	uint64_t capabilities; /* mask of 1 << CAP_...: kept for it */
+	bool fleeting; /* what is queued is for who is connected, and owed to nobody after a crash */
 
 	/*
 	 * Makes it and opens what takes privilege. `options` is copied. -errno with a sentence in `error`; the sentence names

@@ -8,6 +8,7 @@
 
 static const struct sink_ops *const table[] = {
 	&sink_json,
+	&sink_socket,
 	&sink_metrics,
 };
 

@@ -6,6 +6,7 @@
 struct sink_ops;
 
 extern const struct sink_ops sink_json;
+extern const struct sink_ops sink_socket;
 extern const struct sink_ops sink_metrics;
 
 #endif
