@@ -60,6 +60,7 @@ struct sink {
 struct sink_ops {
 	const char *word;   /* in front of the colon */
 	const char *target; /* what is behind it, for --help; NULL: nothing */
+	bool target_optional; /* it may be left out, and the colon */
 	const char *help;
 	uint64_t capabilities; /* mask of 1 << CAP_...: kept for it */
 	bool fleeting; /* what is queued is for who is connected, and owed to nobody after a crash */

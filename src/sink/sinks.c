@@ -50,7 +50,7 @@ int sink_parse(const char *spec, const struct sink_ops **ret, const char **targe
 		return -EINVAL;
 	}
 	*target = spec[len] ? spec + len + 1 : "";
-	if (ops->target && !**target) {
+	if (ops->target && !**target && (spec[len] || !ops->target_optional)) {
 		snprintf(error, size, "'%s': expected %s:%s", spec, ops->word, ops->target);
 		return -EINVAL;
 	}
