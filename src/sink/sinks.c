@@ -8,6 +8,8 @@
 
 static const struct sink_ops *const table[] = {
 	&sink_json,
+	&sink_journal,
+	&sink_syslog,
 	&sink_socket,
 	&sink_metrics,
 };
