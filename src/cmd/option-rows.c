@@ -4,6 +4,7 @@
 
 #include "base/util.h"
 #include "cmd/options.h"
+#include "sink/sink.h"
 
 static const struct row {
 	int groups;
@@ -156,6 +157,21 @@ static const struct row {
 
 _Static_assert(ARRAY_SIZE(rows) < OPTION_ROWS_MAX, "OPTION_ROWS_MAX");
 
+static void sinks_help(void)
+{
+	size_t n;
+	const struct sink_ops *const *all = sink_table(&n);
+
+	printf("\nSinks:\n");
+	for (size_t i = 0; i < n; i++) {
+		char left[64];
+
+		snprintf(left, sizeof(left), "%s%s%s", all[i]->word, all[i]->target ? ":" : "",
+			 all[i]->target ? all[i]->target : "");
+		printf("  %-24s %s\n", left, all[i]->help);
+	}
+}
+
 void option_rows_help(int groups, const char *usage)
 {
 	printf("%s\nOptions:\n", usage);
@@ -171,6 +187,8 @@ void option_rows_help(int groups, const char *usage)
 			 r->argument ? "=" : "", r->argument ? r->argument : "");
 		printf("  %-24s %s\n", left, r->help);
 	}
+	if (groups & OPTIONS_RUN)
+		sinks_help();
 }
 
 const char *option_name(int opt)
