@@ -51,6 +51,7 @@ void feed_lost(struct feed *f, uint64_t count, bool exact, int64_t from_ns, int6
 
 static void drop(struct feed *f, const struct exeunt_record *r)
 {
+	f->seq++;
 	f->lost++;
 	if (!f->dropped++)
 		f->dropped_from_ns = r->time_ns;
@@ -62,48 +63,24 @@ static bool is_too_much(struct feed *f, const struct exeunt_record *r)
 	return f->rate && is_about_process(r) && !rate_take(f->rate, mono_now());
 }
 
-/* The number and the fields of this stream. */
-static void put(struct feed *f, const struct exeunt_record *r)
+/* Writes with the number and the fields of this stream; a record that has them already need not be copied. */
+static bool write_record(struct feed *f, const struct exeunt_record *r)
 {
-	struct exeunt_record ours = *r;
+	bool narrow = f->fields && is_about_process(r);
+	struct exeunt_record ours;
 
-	ours.seq = ++f->seq;
-	if (f->fields && is_about_process(r))
-		for (size_t i = 0; i < EXEUNT_PRESENT_WORDS; i++)
+	if (narrow || r->seq != f->seq + 1) {
+		ours = *r;
+		ours.seq = f->seq + 1;
+		for (size_t i = 0; narrow && i < EXEUNT_PRESENT_WORDS; i++)
 			ours.present[i] &= f->fields[i];
-	if (is_too_much(f, r) || f->write(f->format, &ours, f->output))
-		drop(f, r);
-	else
-		f->records++;
-}
-
-static void put_status(struct feed *f, const struct exeunt_record *r)
-{
-	struct exeunt_status status = *r->status;
-	struct exeunt_record ours = *r;
-
-	status.balance.lost_output = f->lost;
-	status.balance.filtered = f->filtered;
-	status.balance.records = f->records + 1;
-	ours.status = &status;
-	put(f, &ours);
-}
-
-void feed_record(struct feed *f, const struct exeunt_record *r)
-{
-	if (is_about_process(r) && !passes(f, r)) {
-		if (r->type == EXEUNT_TYPE_EXIT)
-			f->filtered++;
-		return;
+		r = &ours;
 	}
-	if (r->type == EXEUNT_TYPE_STOP)
-		feed_tell(f, true);
-	if (r->status)
-		put_status(f, r);
-	else
-		put(f, r);
-	if (f->output && output_pending(f->output) >= OUTPUT_CHUNK && !output_error(f->output))
-		output_flush(f->output);
+	if (f->write(f->format, r, f->output))
+		return false;
+	f->seq++;
+	f->records++;
+	return true;
 }
 
 static bool tell(struct feed *f)
@@ -124,10 +101,8 @@ static bool tell(struct feed *f)
 				   .loss = &loss };
 
 	r.seq = f->seq + 1;
-	if (f->write(f->format, &r, f->output))
+	if (!write_record(f, &r))
 		return false;
-	f->seq++;
-	f->records++;
 	f->dropped = 0;
 	f->inexact = false;
 	return true;
@@ -148,13 +123,74 @@ bool feed_tell(struct feed *f, bool now)
 	return tell(f);
 }
 
+static bool put_status(struct feed *f, const struct exeunt_record *r)
+{
+	struct exeunt_status status = *r->status;
+	struct exeunt_record ours = *r;
+
+	status.balance.lost_output = f->lost;
+	status.balance.filtered = f->filtered;
+	status.balance.records = f->records + 1;
+	ours.status = &status;
+	return write_record(f, &ours);
+}
+
+/* Of a stream without a rate the record behind a gap tells of it: until that has room, nothing else has. */
+static bool is_ready(struct feed *f)
+{
+	return likely(!f->dropped) || f->rate || feed_tell(f, false);
+}
+
+static void take_status(struct feed *f, const struct exeunt_record *r)
+{
+	if (r->type == EXEUNT_TYPE_STOP)
+		feed_tell(f, true);
+	if ((is_ready(f) && put_status(f, r)) || r->type != EXEUNT_TYPE_STOP)
+		return;
+	f->stop = *r->status;
+	f->stop_ns = r->time_ns;
+}
+
+void feed_record(struct feed *f, const struct exeunt_record *r)
+{
+	if (is_about_process(r) && !passes(f, r)) {
+		if (r->type == EXEUNT_TYPE_EXIT)
+			f->filtered++;
+		return;
+	}
+	if (r->status)
+		take_status(f, r);
+	else if (!is_ready(f) || is_too_much(f, r) || !write_record(f, r))
+		drop(f, r);
+	if (f->output && output_pending(f->output) >= OUTPUT_CHUNK && !output_error(f->output))
+		output_flush(f->output);
+}
+
+/* Behind the loss that stands in front of it, if there is one. */
+static void put_stop(struct feed *f)
+{
+	struct exeunt_record r = { .size = sizeof(r),
+				   .version = EXEUNT_RECORD_VERSION,
+				   .type = EXEUNT_TYPE_STOP,
+				   .time_ns = f->stop_ns,
+				   .status = &f->stop };
+
+	feed_tell(f, true);
+	if (!f->dropped && put_status(f, &r))
+		f->stop_ns = 0;
+}
+
 int feed_flush(struct feed *f)
 {
 	int r = output_flush(f->output);
+	bool told;
 
-	if (r < 0 || !feed_tell(f, false))
+	if (r < 0 || likely(!f->dropped && !f->stop_ns))
 		return r;
-	return output_flush(f->output);
+	told = feed_tell(f, false);
+	if (f->stop_ns)
+		put_stop(f);
+	return told || !f->stop_ns ? output_flush(f->output) : r;
 }
 
 void feed_report(const struct feed *f, struct sink_report *ret)

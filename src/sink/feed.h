@@ -2,9 +2,10 @@
 /*
  * One reader's stream: filter, fields, numbering, loss. Every sink has one for each of its readers.
  *
- * The reader's `seq` counts 1, 2, 3 ... over what its filter lets through. What it was too slow for is a gap in `seq`, and a
- * loss record (output, slow_sink) tells how many as soon as there is room again. In status and stop records the balance's
- * lost_output, filtered and records are those of this stream, so that it balances by itself.
+ * The reader's `seq` counts 1, 2, 3 ... over what its filter lets through. What it was too slow for is a gap in `seq`, and the
+ * record behind the gap is a loss (output, slow_sink) of as many. In status and stop records the balance's lost_output, filtered
+ * and records are those of this stream, so that it balances by itself: seq = records + lost_output. A status record for which
+ * there is no room is left out without a number, as the next one tells the same; the stop record waits for room.
  *
  * With a rate, records about processes that exceed it count as dropped, and losses are told once a second at most.
  *
@@ -43,6 +44,8 @@ struct feed {
 	bool inexact;	  /* they are estimated */
 	int64_t dropped_from_ns, dropped_to_ns;
 	int64_t tell_at_ns; /* with a rate */
+	int64_t stop_ns;    /* when the stop record was made that waits for room; 0: none does */
+	struct exeunt_status stop;
 };
 
 /* `format` is what `write` gets. Filter and fields are those of the options. */
@@ -53,8 +56,8 @@ void feed_init(struct feed *f, const struct sink_options *o, feed_write_fn write
 void feed_record(struct feed *f, const struct exeunt_record *r);
 
 /*
- * Writes what the reader takes, and tells what it missed if there is room. Returns as output_flush(): 0, 1 (behind), -EPIPE
- * (the reader is gone), or trouble.
+ * Writes what the reader takes, and then what waits for room: what it missed, and the stop record. Returns as output_flush(): 0,
+ * 1 (behind), -EPIPE (the reader is gone), or trouble.
  */
 int feed_flush(struct feed *f);
 

@@ -49,6 +49,7 @@ struct sink_report {
 	uint64_t written_bytes; /* taken */
 	uint64_t readers;	/* now */
 	uint64_t restarts;	/* of what it starts, or how often it had to open its place again */
+	bool ended;		/* for good: nobody will ever take a record again */
 	int error;		/* errno of the trouble that it is in now; 0: none */
 };
 

@@ -2,9 +2,10 @@
 /*
  * json:PATH and json:-: JSON Lines into a file, which is added to, or to standard output. A reload opens the path again, as
  * rotation by rename wants it; what was queued for the old file goes to the new one. A full disk loses nothing until the
- * buffer is full, and is tried again each second.
+ * buffer is full, and is tried again each second. Two sinks into one file would tear each other's lines: the second is refused.
  */
 #include <sys/epoll.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "sink/feed.h"
@@ -50,14 +51,65 @@ static void json_sink_free(struct sink *s)
 	free(j);
 }
 
+static int fd_of(const struct json_sink *j)
+{
+	return j->fd < 0 ? STDOUT_FILENO : j->fd;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The sink of this run that writes to the file already, other than `j`; a terminal or /dev/null may have several. */
+static const struct sink *find_writer(const struct json_sink *j, const struct stat *st)
+{
+	const struct sink_host *host = j->sink.options.host;
+	struct sink *const *sinks;
+	struct stat other;
+	size_t n = 0;
+
+	if (!host->sinks || S_ISCHR(st->st_mode))
+		return NULL;
+	sinks = host->sinks(&n, host->userdata);
+	for (size_t i = 0; i < n; i++)
+		if (sinks[i] != &j->sink && sinks[i]->ops == &sink_json &&
+		    !fstat(fd_of((const struct json_sink *)sinks[i]), &other) &&
+		    is_same(&other, st))
+			return sinks[i];
+	return NULL;
+}
+
+/* Before it is opened: half a line at the end of another sink's file is not to be ended by us. */
+static int refuse_second(const struct json_sink *j, const char *path, char *error, size_t size)
+{
+	bool is_stdout = !strcmp(path, "-");
+	const struct sink *writer;
+	struct stat st;
+
+	if (is_stdout ? fstat(STDOUT_FILENO, &st) : stat(path, &st))
+		return 0;
+	writer = find_writer(j, &st);
+	if (!writer)
+		return 0;
+	snprintf(error, size, "%s%s%s is what sink %s writes to: each needs a file of its own",
+		 is_stdout ? "" : "'", is_stdout ? "standard output" : path, is_stdout ? "" : "'",
+		 writer->options.name);
+	return -EBUSY;
+}
+
 static int open_path(struct json_sink *j, const char *path, char *error, size_t size)
 {
-	if (!strcmp(path, "-"))
-		return STDOUT_FILENO;
-	j->fd = outfile_open(path, OUTFILE_ADD);
-	if (j->fd < 0)
-		snprintf(error, size, "cannot open '%s' for writing: %s", path, strerror(-j->fd));
-	return j->fd;
+	int r = refuse_second(j, path, error, size);
+
+	if (r < 0 || !strcmp(path, "-"))
+		return r < 0 ? r : STDOUT_FILENO;
+	r = outfile_open(path, OUTFILE_ADD);
+	if (r < 0)
+		snprintf(error, size, "cannot open '%s' for writing: %s", path, strerror(-r));
+	else
+		j->fd = r;
+	return r;
 }
 
 static int json_sink_new(struct sink **ret, const struct sink_options *o, char *error, size_t size)
@@ -90,10 +142,7 @@ static int json_sink_new(struct sink **ret, const struct sink_options *o, char *
 
 static void json_sink_record(struct sink *s, const struct exeunt_record *r)
 {
-	struct json_sink *j = of(s);
-
-	if (!j->gone)
-		feed_record(&j->feed, r);
+	feed_record(&of(s)->feed, r);
 }
 
 /* A pipe that is full is waited for; a regular file never is. */
@@ -132,7 +181,7 @@ static void json_sink_flush(struct sink *s, int64_t now)
 	if (r == -EPIPE) {
 		j->gone = true;
 		j->error = EPIPE;
-		sink_say(s, 3, "the reader of %s went away", place(j));
+		sink_say(s, 5, "the reader of %s went away", place(j));
 		return;
 	}
 	tell_trouble(j, r < 0 ? -r : 0);
@@ -151,19 +200,17 @@ static int64_t json_sink_deadline(const struct sink *s)
 	return j->retry_at_ns ? j->retry_at_ns : INT64_MAX;
 }
 
-static void json_sink_reload(struct sink *s)
+/* Nothing was moved away: opened again, what we wrote of a line would seem somebody's half one. */
+static bool is_in_place(const struct json_sink *j)
 {
-	struct json_sink *j = of(s);
-	int fd;
+	struct stat ours, there;
 
-	if (j->fd < 0)
-		return;
-	fd = outfile_open(s->options.target, OUTFILE_ADD);
-	if (fd < 0) {
-		sink_say(s, 3, "cannot open '%s' again: %s; the file that is open stays in use",
-			 s->options.target, strerror(-fd));
-		return;
-	}
+	return !stat(j->sink.options.target, &there) && !fstat(j->fd, &ours) &&
+	       is_same(&ours, &there);
+}
+
+static void move(struct json_sink *j, int fd)
+{
 	output_flush(j->output);
 	watch(j, false);
 	if (output_move(j->output, fd) < 0) {
@@ -173,8 +220,31 @@ static void json_sink_reload(struct sink *s)
 	close_fd(j->fd);
 	j->fd = fd;
 	j->gone = false;
-	j->retry_at_ns = 0;
 	j->reopened++;
+}
+
+static void json_sink_reload(struct sink *s)
+{
+	struct json_sink *j = of(s);
+	char error[512];
+	int fd = -1;
+
+	if (j->fd < 0)
+		return;
+	if (j->gone || !is_in_place(j)) {
+		fd = refuse_second(j, s->options.target, error, sizeof(error));
+		if (fd == 0)
+			fd = outfile_open(s->options.target, OUTFILE_ADD);
+		if (fd == -EBUSY)
+			sink_say(s, 3, "%s; the file that is open stays in use", error);
+		else if (fd < 0)
+			sink_say(s, 3,
+				 "cannot open '%s' again: %s; the file that is open stays in use",
+				 s->options.target, strerror(-fd));
+		else
+			move(j, fd);
+	}
+	j->retry_at_ns = 0;
 	json_sink_flush(s, mono_now());
 }
 
@@ -192,6 +262,7 @@ static void json_sink_report(const struct sink *s, struct sink_report *ret)
 
 	*ret = (struct sink_report){ .readers = !j->gone,
 				     .restarts = j->reopened,
+				     .ended = j->gone && j->fd < 0,
 				     .error = j->error };
 	feed_report(&j->feed, ret);
 }
