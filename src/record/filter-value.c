@@ -200,6 +200,12 @@ static int pattern_value(struct filter_parser *p, struct filter_node *n,
 		return filter_fail(p, value->at, "%s", why);
 	if (r < 0)
 		return r;
+	if (p->prompt && !filter_pattern_is_plain(pattern)) {
+		filter_pattern_free(pattern);
+		return filter_fail(p, value->at,
+				   "only plain text can be searched for here, tied to the start "
+				   "by ^ or to the end by $");
+	}
 	n->pattern = pattern;
 	n->op = args ? FILTER_LINE : FILTER_PATTERN;
 	if (p->filter->line || (!args && filter_pattern_is_plain(pattern)))

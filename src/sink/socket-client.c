@@ -20,6 +20,8 @@ static void begin(struct client *c)
 	struct exeunt_record start;
 
 	feed_init(&c->feed, c->options, feed_json, c->json, c->output);
+	rate_init(&c->rate, c->options->rate, mono_now());
+	c->feed.rate = c->options->rate ? &c->rate : NULL;
 	c->feed.own = c->measured ? NULL : c->filter;
 	host->describe(EXEUNT_TYPE_START, &start, host->userdata);
 	feed_record(&c->feed, &start);

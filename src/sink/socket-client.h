@@ -10,6 +10,7 @@
 #define SINK_SOCKET_CLIENT_H
 
 #include "sink/feed.h"
+#include "sink/rate.h"
 #include "sink/sink.h"
 
 struct json;
@@ -23,6 +24,7 @@ struct client {
 	int fd;
 	struct output *output;
 	struct feed feed;
+	struct rate rate;
 	struct filter *filter;
 	bool measured;		 /* it is asked here, and the time taken, not in the feed */
 	struct sink_report past; /* of the stream before the filter */

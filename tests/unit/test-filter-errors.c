@@ -267,6 +267,25 @@ static void depth_and_length_are_bounded(void **state)
 	free(expr);
 }
 
+static void patterns_of_others_are_plain(void **state)
+{
+	struct exeunt_record r = { .type = EXEUNT_TYPE_EXIT, .comm = "ssh-agent" };
+	char error[FILTER_ERROR_SIZE];
+	struct filter *f;
+
+	(void)state;
+	field_set(&r, EXEUNT_F_COMM);
+	assert_int_equal(filter_new_promptly(&f, "comm ~ '^ssh' and comm ~ 'gent$' and comm ~ '-'",
+					     error, sizeof(error)),
+			 0);
+	assert_true(filter_match(f, &r));
+	filter_free(f);
+	assert_int_equal(filter_new_promptly(&f, "comm ~ '^ssh' and comm ~ '[ab]*a[ab]{20}c'",
+					     error, sizeof(error)),
+			 -EINVAL);
+	assert_non_null(strstr(error, "only plain text"));
+}
+
 /* Accounts of the host itself, and no more of them than a moment takes. */
 static void names_are_looked_up_promptly(void **state)
 {
@@ -310,6 +329,7 @@ int main(void)
 		cmocka_unit_test(messages_point_at_the_place),
 		cmocka_unit_test(messages_show_a_part_of_a_long_expression),
 		cmocka_unit_test(depth_and_length_are_bounded),
+		cmocka_unit_test(patterns_of_others_are_plain),
 		cmocka_unit_test(names_are_looked_up_promptly),
 	};
 
