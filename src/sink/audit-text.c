@@ -14,7 +14,6 @@
 enum how {
 	HOW_PLAIN,  /* a number under a name that audit knows */
 	HOW_SIGNED, /* one that it does not know */
-	HOW_STATUS, /* plain; 0 if the process ended by itself */
 	HOW_SECONDS,
 	HOW_TIME,
 	HOW_KIB,
@@ -46,7 +45,7 @@ static const struct row rows[] = {
 	{ " unit=", EXEUNT_F_UNIT, HOW_STRING, 256 },
 	{ " terminal=", EXEUNT_F_TTY, HOW_LABEL, 32 },
 	{ " exit=", EXEUNT_F_EXIT_CODE, HOW_PLAIN, 0 },
-	{ " sig=", EXEUNT_F_EXIT_SIGNAL, HOW_STATUS, 0 },
+	{ " sig=", EXEUNT_F_EXIT_SIGNAL, HOW_PLAIN, 0 },
 	{ " core=", EXEUNT_F_EXIT_CORE_DUMPED, HOW_YES_NO, 0 },
 	{ " certain=", EXEUNT_F_EXIT_CERTAIN, HOW_YES_NO, 0 },
 	{ " start=", EXEUNT_F_CREATION_TIME, HOW_TIME, 0 },
@@ -180,13 +179,18 @@ static char *put_yes_no(char *p, bool b)
 	return b ? FMT_LIT(p, "yes") : FMT_LIT(p, "no");
 }
 
-/* What was not told; but one that ended by itself was not killed. */
+/* What was not told; but what ended by itself was not killed, and only what is uncertain is said to be. */
 static char *put_absent(char *p, const struct exeunt_record *r, const struct row *row)
 {
-	if (exeunt_has(r, EXEUNT_F_EXIT_CODE) && row->how == HOW_STATUS)
+	bool exited = exeunt_has(r, EXEUNT_F_EXIT_CODE);
+	bool killed = exeunt_has(r, EXEUNT_F_EXIT_SIGNAL);
+
+	if (row->field == EXEUNT_F_EXIT_SIGNAL && exited)
 		return FMT_LIT(p, "0");
-	if (exeunt_has(r, EXEUNT_F_EXIT_CODE) && row->field == EXEUNT_F_EXIT_CORE_DUMPED)
+	if (row->field == EXEUNT_F_EXIT_CORE_DUMPED && exited)
 		return FMT_LIT(p, "no");
+	if (row->field == EXEUNT_F_EXIT_CERTAIN && (exited || killed))
+		return FMT_LIT(p, "yes");
 	return FMT_LIT(p, "?");
 }
 
@@ -197,7 +201,6 @@ static char *put_value(char *p, const struct exeunt_record *r, const struct row 
 
 	switch ((enum how)row->how) {
 	case HOW_PLAIN:
-	case HOW_STATUS:
 		return fmt_i64(p, (int64_t)number(r, row->field));
 	case HOW_SIGNED:
 		return put_signed(p, number(r, row->field));

@@ -91,6 +91,7 @@ static void exit_line(void **state)
 	(void)state;
 	field_clear(&r, EXEUNT_F_EXIT_SIGNAL);
 	field_clear(&r, EXEUNT_F_EXIT_CORE_DUMPED);
+	field_clear(&r, EXEUNT_F_EXIT_CERTAIN);
 	assert_string_equal(format(&r), FRONT "op=process-exit seq=+41 opid=+4242 " WHO
 					      " exit=2 sig=0 core=no" COST);
 }
