@@ -9,9 +9,10 @@
 #include "cmd/values.h"
 #include "source/audit.h"
 
+/* What is said now is said of it; NULL: of all. The command line speaks of its own, not of those of a file. */
 static struct sink_choice *last_sink(struct options *o)
 {
-	return &o->to[o->n_to - 1];
+	return o->n_to > o->n_to_before ? &o->to[o->n_to - 1] : NULL;
 }
 
 /* Options with a value that has to be understood; the message says what would be. */
@@ -56,7 +57,7 @@ static int take_value(struct options *o, int opt, const char *arg, const char **
 	case OPT_BUFFER:
 		*expected = "a number of bytes such as 512K or 32M, from 64K to 1G";
 		r = value_bytes(arg, UINT64_C(1) << 30, &bytes);
-		*(o->n_to ? &last_sink(o)->buffer : &o->buffer) = bytes;
+		*(last_sink(o) ? &last_sink(o)->buffer : &o->buffer) = bytes;
 		return r < 0 || bytes < 65536 ? -EINVAL : 0;
 	default:
 		*expected = "auto, always or never";
@@ -83,7 +84,7 @@ static int take_for_report(struct options *o, int opt, const char *arg, const ch
 	default:
 		*expected = "a time such as 90, 15m or 1h, from a second to 366 days";
 		r = value_time(arg, &ns);
-		*(o->n_to ? &last_sink(o)->interval_ns : &o->interval_ns) = ns;
+		*(last_sink(o) ? &last_sink(o)->interval_ns : &o->interval_ns) = ns;
 		return r < 0 || ns < NS_PER_SEC || ns > most_ns ? -EINVAL : 0;
 	}
 }
@@ -91,27 +92,28 @@ static int take_for_report(struct options *o, int opt, const char *arg, const ch
 /* What is said behind a --to is said of that one. */
 static int take_for_sink(struct options *o, int opt, const char *arg, const char **expected)
 {
+	struct sink_choice *sink = last_sink(o);
+
 	if (opt == OPT_TO) {
 		*expected = "no more than 16 of them";
 		if (o->n_to == ARRAY_SIZE(o->to))
 			return -EINVAL;
-		o->n_to++;
-		*last_sink(o) = (struct sink_choice){ .spec = arg };
+		o->to[o->n_to++] = (struct sink_choice){ .spec = arg };
 		return 0;
 	}
 	*expected = "a --to before it";
-	if (!o->n_to)
+	if (!sink)
 		return -EINVAL;
 	switch (opt) {
 	case OPT_NAME:
-		last_sink(o)->name = arg;
+		sink->name = arg;
 		return 0;
 	case OPT_FIELDS:
-		last_sink(o)->fields = arg;
+		sink->fields = arg;
 		return 0;
 	default:
 		*expected = "a whole number above 0";
-		return value_count(arg, &last_sink(o)->rate);
+		return value_count(arg, &sink->rate);
 	}
 }
 
@@ -160,7 +162,7 @@ static int take(struct options *o, int opt, const char *arg, const char **expect
 		o->output = arg;
 		return 0;
 	case 'f':
-		*(o->n_to ? &last_sink(o)->filter : &o->filter) = arg;
+		*(last_sink(o) ? &last_sink(o)->filter : &o->filter) = arg;
 		return 0;
 	case OPT_TO:
 	case OPT_NAME:
@@ -187,9 +189,7 @@ static int take(struct options *o, int opt, const char *arg, const char **expect
 	}
 }
 
-/*
- * A mode names its source: with one that is not the default it has to work. Returns -1, or an exit status.
- */
+/* A mode names its source: with one that is not the default it has to work. Returns -1, or an exit status. */
 static int take_mode(struct options *o, const char *hint, const char *mode,
 		     enum exeunt_source source)
 {
@@ -222,14 +222,13 @@ static int finish(struct options *o, const char *hint)
 	return -1;
 }
 
-int options_parse_onto(struct options *o, int argc, char **argv, const char *command, int groups,
-		       const char *usage)
+static int parse(struct options *o, int argc, char **argv, const char *hint, int groups,
+		 const char *usage)
 {
 	struct option known[OPTION_ROWS_MAX];
-	char letters[2 * OPTION_ROWS_MAX + 1], hint[32];
+	char letters[2 * OPTION_ROWS_MAX + 1];
 	int opt;
 
-	snprintf(hint, sizeof(hint), "%s ", command);
 	option_rows_collect(groups, known, letters);
 	optind = 0; /* from the start, also the second time */
 	while ((opt = getopt_long(argc, argv, letters, known, NULL)) != -1) {
@@ -250,23 +249,57 @@ int options_parse_onto(struct options *o, int argc, char **argv, const char *com
 					       optarg, expected);
 	}
 	o->first_operand = optind;
-	return finish(o, hint);
+	return -1;
+}
+
+int options_parse_onto(struct options *o, int argc, char **argv, const char *command, int groups,
+		       const char *usage)
+{
+	char hint[32];
+	int status;
+
+	o->n_to_before = o->n_to;
+	snprintf(hint, sizeof(hint), "%s ", command);
+	status = parse(o, argc, argv, hint, groups, usage);
+	return status < 0 ? finish(o, hint) : status;
 }
 
 int options_parse(struct options *o, int argc, char **argv, const char *command, int groups,
 		  const char *usage)
 {
+	char hint[32];
+	int status;
+
 	*o = (struct options){ 0 };
-	return options_parse_onto(o, argc, argv, command, groups, usage);
+	snprintf(hint, sizeof(hint), "%s ", command);
+	status = parse(o, argc, argv, hint, groups, usage);
+	/* what belongs together may stand in the file */
+	return status < 0 && !o->config ? finish(o, hint) : status;
+}
+
+static int find_for_file(int groups, const char *name, int *has_arg)
+{
+	int opt = option_find(groups, name, has_arg);
+
+	if (opt == 'h' || opt == 'V' || opt == OPT_CONFIG || opt == OPT_CHECK_CONFIG)
+		return -ENOENT;
+	return opt;
+}
+
+bool options_has(int groups, const char *name)
+{
+	int has_arg;
+
+	return find_for_file(groups, name, &has_arg) >= 0;
 }
 
 int options_set(struct options *o, int groups, const char *name, const char *value, char *error,
 		size_t size)
 {
 	const char *expected = "yes or no";
-	int has_arg, opt = option_find(groups, name, &has_arg);
+	int has_arg, opt = find_for_file(groups, name, &has_arg);
 
-	if (opt < 0 || opt == 'h' || opt == 'V' || opt == OPT_CONFIG || opt == OPT_CHECK_CONFIG) {
+	if (opt < 0) {
 		snprintf(error, size, "'%s': no such option here", name);
 		return -EINVAL;
 	}

@@ -17,7 +17,7 @@ enum option_group {
 		32, /* what report takes: --by, --sort, --top, --interval, and some of the others */
 	OPTIONS_RUN = 64,      /* for the daemon: --to, --config ... */
 	OPTIONS_OF_SINK = 128, /* what may stand behind a --to */
-	OPTIONS_ARGS = 256, /* what becomes of arguments */
+	OPTIONS_ARGS = 256,    /* what becomes of arguments */
 	OPTIONS_LISTEN = OPTIONS_SOURCES | OPTIONS_BY_HAND,
 	OPTIONS_SHOW = OPTIONS_RECORDS | OPTIONS_JSON | OPTIONS_PEOPLE,
 };
@@ -54,6 +54,7 @@ struct options {
 	int64_t interval_ns;   /* 0: none */
 	struct sink_choice to[OPTIONS_SINKS];
 	unsigned int n_to;
+	unsigned int n_to_before; /* of them, those that the command line found there */
 	const char *config, *pid_file;
 	bool check_config;
 	int first_operand; /* index in argv */
@@ -76,5 +77,8 @@ int options_parse_onto(struct options *o, int argc, char **argv, const char *com
  */
 int options_set(struct options *o, int groups, const char *name, const char *value, char *error,
 		size_t size);
+
+/* True if a line of a file may have that name. */
+bool options_has(int groups, const char *name);
 
 #endif

@@ -36,7 +36,15 @@ static int read_options(struct options *o, struct config **config, int argc, cha
 	return options_parse_onto(o, argc, argv, "run", GROUPS, usage);
 }
 
-static int run(struct serving *s, const struct options *o, int signal_fd)
+static void tell_end(const struct serving *s, int r)
+{
+	if (r == -ENOLINK)
+		cmd_error("no source is left to listen to; see what was told before");
+	else
+		cmd_error("%s", *exeunt_error(s->x) ? exeunt_error(s->x) : strerror(-r));
+}
+
+static int run(struct serving *s, const struct options *o)
 {
 	char names[256];
 	int status = serve_start(s), r;
@@ -48,9 +56,9 @@ static int run(struct serving *s, const struct options *o, int signal_fd)
 		cmd_note("listening to %s; %zu sink%s", names, s->n_sinks,
 			 s->n_sinks == 1 ? "" : "s");
 	notify_send(&s->notify, "READY=1\nSTATUS=listening to %s", names);
-	r = serve_run(s, signal_fd, o->duration_ns ? mono_now() + o->duration_ns : 0);
+	r = serve_run(s, o->duration_ns ? mono_now() + o->duration_ns : 0);
 	if (r < 0)
-		cmd_error("%s", exeunt_error(s->x));
+		tell_end(s, r);
 	status = serve_stop(s);
 	if (!o->quiet)
 		cmd_note("%s", s->summary);
@@ -60,16 +68,18 @@ static int run(struct serving *s, const struct options *o, int signal_fd)
 static int open_and_run(struct serving *s, struct options *o)
 {
 	int signal_fd = listen_signals();
-	int status = signal_fd < 0
-			     ? CMD_FAILED
-			     : listen_open_sources(&s->x, o, serve_record, serve_message, s, -1);
+	int status;
+
+	s->signal_fd = signal_fd;
+	status = signal_fd < 0 ? CMD_FAILED
+			       : listen_open_sources(&s->x, o, serve_record, serve_message, s, -1);
 
 	if (status < 0)
 		status = serve_open(s);
 	if (status < 0)
 		status = listen_drop(s->x, o, serve_capabilities(s));
 	if (status < 0)
-		status = run(s, o, signal_fd);
+		status = run(s, o);
 	close_fd(signal_fd);
 	return status;
 }

@@ -24,6 +24,8 @@ struct serving {
 	size_t n_sinks;
 	struct exeunt_status about; /* of the start record: what describe() begins with */
 	struct notify notify;
+	int signal_fd;	   /* borrowed */
+	int save_error;	   /* of the state of accounting, as last told */
 	char summary[512]; /* of the last status or stop record, for people */
 };
 
@@ -39,10 +41,13 @@ uint64_t serve_capabilities(const struct serving *s);
 /* Begins: sinks first, then the sources. An exit status, or -1. */
 int serve_start(struct serving *s);
 
-/* Until SIGTERM or SIGINT: 0; or the library's error. */
-int serve_run(struct serving *s, int signal_fd, int64_t until_ns);
+/*
+ * Until SIGTERM or SIGINT, that time (0: for ever), or that nobody is left who will ever read: 0. Errors: -ENOLINK when no source
+ * is left, or the library's.
+ */
+int serve_run(struct serving *s, int64_t until_ns);
 
-/* The last records, to every sink that takes them in time. An exit status. */
+/* The last records, to every sink that takes them in time; told once more to end, to those that have them. An exit status. */
 int serve_stop(struct serving *s);
 
 void serve_close(struct serving *s);
