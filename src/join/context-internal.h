@@ -49,7 +49,7 @@ struct slab;
 
 struct context {
 	struct context_entry **buckets;
-	unsigned int shift; /* of the hash, to the number of buckets */
+	uint32_t mask; /* number of buckets, a power of two, less one */
 	struct list living, ended, released;
 	struct slab *slabs;
 	struct context_entry *free; /* chained by hash_next */

@@ -75,6 +75,8 @@ enum context_flag {
 struct context_entry {
 	struct context_entry *hash_next;
 	struct list list; /* living, ended or released, the longest untouched first */
+	int32_t tgid;
+	int32_t parent_tgid;
 	/*
 	 * With CONTEXT_BORN some 10 us late; with CONTEXT_READ up to 10 ms early; 0 with neither:
 	 * not known.
@@ -86,8 +88,6 @@ struct context_entry {
 	int64_t exec_ns;      /* the last EXEC, of either source; 0: none */
 	uint64_t start_ticks; /* as /proc/PID/stat told; 0: not read */
 	struct pool_item *exe, *args, *cwd, *cgroup;
-	int32_t tgid;
-	int32_t parent_tgid;
 	uint32_t login_uid, session;
 	uint32_t uid, euid, gid, egid;
 	uint16_t known;	     /* enum context_field */

@@ -61,11 +61,10 @@ void table_free(struct table *t)
 	free(t);
 }
 
+/* Pids are given in turn: those of one time lie side by side, in few cache lines. */
 static struct process **bucket(const struct table *t, int32_t tgid)
 {
-	uint32_t hash = (uint32_t)tgid * UINT32_C(2654435769);
-
-	return &t->buckets[(hash >> 8) & (t->n_buckets - 1)];
+	return &t->buckets[(uint32_t)tgid & (t->n_buckets - 1)];
 }
 
 static struct process *skip_others(struct process *p, int32_t tgid)
