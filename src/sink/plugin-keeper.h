@@ -47,6 +47,12 @@ struct plugin_word {
  */
 int plugin_check(const char *path, char *why, size_t size);
 
+/*
+ * Path and arguments, split at blanks as auditd does. Both are the caller's to free, also on an error: -ENOMEM, -EINVAL
+ * (there is nothing).
+ */
+int plugin_split(const char *target, char **ret_words, char ***ret_argv);
+
 /* Forks it; argv[0] is the path, a NULL the end. Errors: -ENOMEM, of fork(2) and socketpair(2). */
 int plugin_keeper_new(struct plugin_keeper **ret, char *const *argv);
 

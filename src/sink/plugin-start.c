@@ -41,6 +41,21 @@ int plugin_check(const char *path, char *why, size_t size)
 	return -EPERM;
 }
 
+int plugin_split(const char *target, char **ret_words, char ***ret_argv)
+{
+	size_t n = 0;
+	char *rest;
+
+	*ret_words = strdup(target);
+	*ret_argv = calloc(strlen(target) / 2 + 2, sizeof(**ret_argv));
+	if (!*ret_words || !*ret_argv)
+		return -ENOMEM;
+	for (char *word = strtok_r(*ret_words, " \t", &rest); word;
+	     word = strtok_r(NULL, " \t", &rest))
+		(*ret_argv)[n++] = word;
+	return n ? 0 : -EINVAL;
+}
+
 static void reset_signals(void)
 {
 	sigset_t none;

@@ -10,6 +10,7 @@ static const struct sink_ops *const table[] = {
 	&sink_json,
 	&sink_audit,
 	&sink_plugin,
+	&sink_audispd,
 	&sink_journal,
 	&sink_syslog,
 	&sink_socket,

@@ -8,6 +8,7 @@ struct sink_ops;
 extern const struct sink_ops sink_audit;
 extern const struct sink_ops sink_json;
 extern const struct sink_ops sink_plugin;
+extern const struct sink_ops sink_audispd;
 extern const struct sink_ops sink_journal;
 extern const struct sink_ops sink_syslog;
 extern const struct sink_ops sink_socket;

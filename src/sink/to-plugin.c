@@ -17,6 +17,7 @@
 #include "sink/feed.h"
 #include "sink/output.h"
 #include "sink/plugin-keeper.h"
+#include "sink/rate.h"
 #include "sink/sink.h"
 #include "sink/table.h"
 
@@ -32,6 +33,7 @@ enum stage { STAGE_RUN, STAGE_END, STAGE_DRAIN, STAGE_DONE };
 struct plugin_sink {
 	struct sink sink;
 	struct feed feed;
+	struct rate rate;
 	struct audit_sender sender;
 	struct output *output;
 	struct plugin_keeper *keeper;
@@ -63,22 +65,6 @@ static void plugin_sink_free(struct sink *s)
 	free(p);
 }
 
-/* At blanks, as auditd does. */
-static int split(struct plugin_sink *p, const char *target)
-{
-	size_t n = 0;
-	char *rest;
-
-	p->words = strdup(target);
-	p->argv = calloc(strlen(target) / 2 + 2, sizeof(*p->argv));
-	if (!p->words || !p->argv)
-		return -ENOMEM;
-	for (char *word = strtok_r(p->words, " \t", &rest); word;
-	     word = strtok_r(NULL, " \t", &rest))
-		p->argv[n++] = word;
-	return n ? 0 : -EINVAL;
-}
-
 static int plugin_sink_new(struct sink **ret, const struct sink_options *o, char *error,
 			   size_t size)
 {
@@ -89,7 +75,7 @@ static int plugin_sink_new(struct sink **ret, const struct sink_options *o, char
 	if (p) {
 		*p = (struct plugin_sink){ .sink = { &sink_plugin, *o },
 					   .epoll_fd = epoll_create1(EPOLL_CLOEXEC) };
-		r = split(p, o->target);
+		r = plugin_split(o->target, &p->words, &p->argv);
 	}
 	if (r == -EINVAL)
 		snprintf(why, sizeof(why), "there is no path");
@@ -230,6 +216,8 @@ static int plugin_sink_start(struct sink *s, char *error, size_t size)
 	if (r >= 0) {
 		audit_sender_init(&p->sender);
 		feed_init(&p->feed, &s->options, audit_line_write, &p->sender, p->output);
+		rate_init(&p->rate, s->options.rate, mono_now());
+		p->feed.rate = s->options.rate ? &p->rate : NULL;
 		r = first_start(p);
 	}
 	if (r >= 0 && epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, plugin_keeper_fd(p->keeper), &event))
