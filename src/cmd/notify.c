@@ -3,26 +3,20 @@
 #include "cmd/notify.h"
 
 #include <stdarg.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
-/* Each message by its address: the manager may be started anew behind it. */
-static int open_socket(const char *path)
+/* Each message goes by the address: the manager may be started anew behind it. */
+static void open_socket(struct notify *n, const char *path)
 {
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	size_t len = strlen(path);
-	int fd;
 
-	if ((*path != '/' && *path != '@') || len < 2 || len >= sizeof(to.sun_path))
-		return -1;
-	memcpy(to.sun_path, path, len);
+	if ((*path != '/' && *path != '@') || len < 2 || len >= sizeof(n->to.sun_path))
+		return;
+	n->to.sun_family = AF_UNIX;
+	memcpy(n->to.sun_path, path, len);
 	if (*path == '@')
-		to.sun_path[0] = '\0'; /* an abstract name */
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd >= 0 && connect(fd, (const struct sockaddr *)&to,
-			       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)))
-		fd = close_fd(fd);
-	return fd;
+		n->to.sun_path[0] = '\0'; /* an abstract name */
+	n->to_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
+	n->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
 static int64_t watchdog_ns(void)
@@ -31,7 +25,7 @@ static int64_t watchdog_ns(void)
 
 	if (!usec || (pid && strtol(pid, NULL, 10) != getpid()))
 		return 0;
-	return strtoll(usec, NULL, 10) * NS_PER_USEC / 2;
+	return MIN(MAX(strtoll(usec, NULL, 10), 0), INT64_MAX / NS_PER_USEC) * NS_PER_USEC / 2;
 }
 
 void notify_open(struct notify *n)
@@ -40,7 +34,7 @@ void notify_open(struct notify *n)
 
 	*n = (struct notify){ .fd = -1 };
 	if (path)
-		n->fd = open_socket(path);
+		open_socket(n, path);
 	if (n->fd >= 0)
 		n->every_ns = watchdog_ns();
 	unsetenv("NOTIFY_SOCKET");
@@ -64,7 +58,8 @@ void notify_send(const struct notify *n, const char *format, ...)
 	va_start(ap, format);
 	len = vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	send(n->fd, text, (size_t)MIN(len, (int)sizeof(text) - 1), MSG_NOSIGNAL);
+	sendto(n->fd, text, (size_t)MIN(len, (int)sizeof(text) - 1), MSG_NOSIGNAL,
+	       (const struct sockaddr *)&n->to, n->to_len);
 }
 
 int64_t notify_alive(struct notify *n, int64_t mono_ns)

@@ -6,10 +6,15 @@
 #ifndef CMD_NOTIFY_H
 #define CMD_NOTIFY_H
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include "base/util.h"
 
 struct notify {
-	int fd;		  /* -1: nobody asked */
+	int fd; /* -1: nobody asked */
+	struct sockaddr_un to;
+	socklen_t to_len;
 	int64_t every_ns; /* of the watchdog: half of what it allows; 0: there is none */
 	int64_t next_ns;  /* CLOCK_MONOTONIC */
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See pidfile.h. A lock of the open file description: what we start before exec may inherit it, and so has O_CLOEXEC. */
+/*
+ * See pidfile.h. A lock of the open file description: what we start before exec may inherit it, and so has O_CLOEXEC. Whoever can
+ * read the file could take the lock as well, and keep us from starting: it is for its owner only.
+ */
 #include "cmd/pidfile.h"
 
 #include <fcntl.h>
@@ -37,21 +40,27 @@ static int tell_owner(int fd, const char *path)
 
 int pidfile_open(const char *path)
 {
+	struct stat st;
 	char text[32];
 	int fd, len;
 
 	make_directory(path);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0600);
 	if (fd < 0) {
 		fd = -errno;
 		cmd_error("cannot open '%s' for writing: %s", path, strerror(-fd));
 		return fd;
 	}
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		cmd_error("'%s' is no regular file; give another --pid-file", path);
+		close_fd(fd);
+		return -EINVAL;
+	}
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		return tell_owner(fd, path);
 	len = snprintf(text, sizeof(text), "%d\n", (int)getpid());
 	/* a full disk is no reason not to run: the lock is what counts */
-	if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)len, 0) != len)
+	if (fchmod(fd, 0600) || ftruncate(fd, 0) || pwrite(fd, text, (size_t)len, 0) != len)
 		cmd_error("writing to '%s' failed: %s", path, strerror(errno));
 	return fd;
 }

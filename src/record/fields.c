@@ -160,19 +160,21 @@ static bool add_group(uint64_t *mask, const char *name, size_t len)
 int field_parse_list(const char *list, uint64_t ret_mask[EXEUNT_PRESENT_WORDS], const char **bad,
 		     size_t *bad_len)
 {
+	bool any = false;
+
 	memset(ret_mask, 0, EXEUNT_PRESENT_WORDS * sizeof(*ret_mask));
-	for (;;) {
+	for (;; any = true) {
 		size_t len;
 		int field;
 
 		list += strspn(list, ", \t");
 		len = strcspn(list, ", \t");
-		if (!len)
+		if (!len && any)
 			return 0;
-		field = field_find(list, len);
+		field = len ? field_find(list, len) : -ENOENT;
 		if (field >= 0)
 			add(ret_mask, field);
-		if (!add_group(ret_mask, list, len) && field < 0) {
+		if ((!len || !add_group(ret_mask, list, len)) && field < 0) {
 			*bad = list;
 			*bad_len = len;
 			return -EINVAL;
