@@ -161,7 +161,7 @@ class Auditd:
         self.dir = os.path.join(lib.scratch, "auditd")
         os.makedirs(os.path.join(self.dir, "plugins.d"), 0o750)
         with open(os.path.join(os.path.dirname(__file__), "../../tools/exeunt-plugin.conf"), encoding="ascii") as f:
-            conf = f.read().replace("/usr/sbin/exeunt", os.path.abspath(lib.EXEUNT)).replace(
+            conf = f.read().replace("active = no", "active = yes").replace("/usr/sbin/exeunt", os.path.abspath(lib.EXEUNT)).replace(
                 "/var/log/exeunt.jsonl", output)
         for name, text in (("plugins.d/exeunt.conf", conf), ("auditd.conf", AUDITD_CONF.format(self.dir))):
             with open(os.path.join(self.dir, name), "w", encoding="ascii") as f:
