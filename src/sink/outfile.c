@@ -24,14 +24,16 @@ static void end_half_line(int fd, const char *path)
 
 int outfile_open(const char *path, enum outfile_how how)
 {
-	int keep = how == OUTFILE_REPLACE ? O_TRUNC : O_APPEND, fd;
+	int flags = how == OUTFILE_REPLACE ? O_TRUNC : O_APPEND, fd;
 	struct stat st;
 
 	if (how == OUTFILE_ADD && !stat(path, &st) && S_ISFIFO(st.st_mode)) {
 		fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 		return fd < 0 ? -errno : fd;
 	}
-	fd = open(path, O_WRONLY | O_CREAT | keep | O_CLOEXEC | O_NOCTTY, 0640);
+	if (how == OUTFILE_ADD)
+		flags |= O_NONBLOCK; /* a line without a carrier would be waited for */
+	fd = open(path, O_WRONLY | O_CREAT | flags | O_CLOEXEC | O_NOCTTY, 0640);
 	if (fd < 0)
 		return -errno;
 	if (how == OUTFILE_ADD)
