@@ -37,6 +37,7 @@ enum {
 	OPT_CONFIG,
 	OPT_CHECK_CONFIG,
 	OPT_PID_FILE,
+	OPT_SOCKET,
 };
 
 /* Enough for all of them, and the end. */

@@ -18,6 +18,7 @@ enum option_group {
 	OPTIONS_RUN = 64,      /* for the daemon: --to, --config ... */
 	OPTIONS_OF_SINK = 128, /* what may stand behind a --to */
 	OPTIONS_ARGS = 256,    /* what becomes of arguments */
+	OPTIONS_ATTACH = 512,  /* to a daemon: --socket */
 	OPTIONS_LISTEN = OPTIONS_SOURCES | OPTIONS_BY_HAND,
 	OPTIONS_SHOW = OPTIONS_RECORDS | OPTIONS_JSON | OPTIONS_PEOPLE,
 };
@@ -55,7 +56,7 @@ struct options {
 	struct sink_choice to[OPTIONS_SINKS];
 	unsigned int n_to;
 	unsigned int n_to_before; /* of them, those that the command line found there */
-	const char *config, *pid_file;
+	const char *config, *pid_file, *socket;
 	bool check_config;
 	int first_operand; /* index in argv */
 };
