@@ -17,7 +17,7 @@
 #define CONTROL 3
 #define INPUT 4
 #define LINE_START "type="
-#define LEAVE_NS (5 * NS_PER_SEC) /* at the end of the main process: to read what is left */
+#define LEAVE_NS (3 * NS_PER_SEC) /* at the end of the main process: to read what is left */
 #define OBEY_NS NS_PER_SEC	  /* then, to obey SIGTERM */
 
 struct keeper {
