@@ -74,6 +74,11 @@ struct exeunt_options {
 	 * while the handle is open, loaded again if somebody wipes them, and unloaded at the end. NULL: none. Audit has to work then.
 	 */
 	const char *audit_rules;
+	/*
+	 * EXEUNT_PRESENT_WORDS words, borrowed: fields that the callback asks for. Others may be left out of replayed records where
+	 * that saves work. NULL: all.
+	 */
+	const uint64_t *fields;
 };
 
 /*
@@ -119,8 +124,8 @@ int exeunt_dispatch(struct exeunt *x);
 int exeunt_stop(struct exeunt *x);
 
 /*
- * Replays files instead of the kernel: captures, accounting files, audit logs, plain or gzip'ed, each recognised by its
- * content; "-" is standard input. They become one stream, in order of when they begin. No exeunt_open() is needed.
+ * Replays files instead of the kernel: captures, accounting files, audit logs, plain or gzip'ed, and segments of a store, each
+ * recognised by its content; a directory is a store, and "-" is standard input. They become one stream, in order of when they begin. No exeunt_open() is needed.
  * Damage is told by on_message and as loss records, and what is good behind it is still read. A file that cannot be
  * read is told by on_message, and the others are read. Errors: that of the first such file, -errno of open or read, or
  * -EBADMSG when it is no file that exeunt knows.

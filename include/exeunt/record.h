@@ -170,6 +170,7 @@ enum exeunt_loss_cause {
 	EXEUNT_LOSS_TABLE_FULL,	       /* a bounded table of ours had no room */
 	EXEUNT_LOSS_UNPARSABLE,	       /* a message that could not be decoded */
 	EXEUNT_LOSS_NOT_RUNNING,       /* the source did not work for a while */
+	EXEUNT_LOSS_RETENTION,	       /* what a store kept was dropped for its age or size */
 	EXEUNT_LOSS_CAUSE_COUNT
 };
 

@@ -93,6 +93,7 @@ static int take_for_report(struct options *o, int opt, const char *arg, const ch
 static int take_for_sink(struct options *o, int opt, const char *arg, const char **expected)
 {
 	struct sink_choice *sink = last_sink(o);
+	int r;
 
 	if (opt == OPT_TO) {
 		*expected = "no more than 16 of them";
@@ -111,6 +112,14 @@ static int take_for_sink(struct options *o, int opt, const char *arg, const char
 	case OPT_FIELDS:
 		sink->fields = arg;
 		return 0;
+	case OPT_KEEP:
+		*expected = "a time such as 12h or 30d, from a minute on";
+		r = value_time(arg, &sink->keep_ns);
+		return r < 0 || sink->keep_ns < 60 * NS_PER_SEC ? -EINVAL : 0;
+	case OPT_KEEP_BYTES:
+		*expected = "a number of bytes such as 500M or 10G, from 1M on";
+		r = value_bytes(arg, UINT64_C(1) << 50, &sink->keep_bytes);
+		return r < 0 || sink->keep_bytes < 1 << 20 ? -EINVAL : 0;
 	default:
 		*expected = "a whole number above 0";
 		return value_count(arg, &sink->rate);
@@ -168,6 +177,8 @@ static int take(struct options *o, int opt, const char *arg, const char **expect
 	case OPT_NAME:
 	case OPT_FIELDS:
 	case OPT_RATE:
+	case OPT_KEEP:
+	case OPT_KEEP_BYTES:
 		return take_for_sink(o, opt, arg, expected);
 	case OPT_CONFIG:
 		o->config = arg;

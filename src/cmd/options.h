@@ -30,8 +30,8 @@ enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 /* One --to, and what was said of it. NULL and 0: not given. */
 struct sink_choice {
 	const char *spec, *name, *filter, *fields;
-	uint64_t buffer, rate;
-	int64_t interval_ns;
+	uint64_t buffer, rate, keep_bytes;
+	int64_t interval_ns, keep_ns;
 };
 
 struct options {

@@ -17,6 +17,7 @@ struct report {
 	struct stream stream; /* first: it is the userdata of stream_message() */
 	struct tally *tally;
 	struct tally_options options;
+	uint64_t fields[EXEUNT_PRESENT_WORDS];
 	unsigned int
 		n_columns; /* of the fields those that were named; what comes with them is behind */
 	enum tally_sort sort;
@@ -291,6 +292,9 @@ static int read_files(struct report *rep, char **paths, int n)
 					  .userdata = rep };
 	int r, status;
 
+	/* which fields a filter asks for, nobody tells */
+	tally_asks_for(rep->tally, rep->fields);
+	options.fields = s->filter ? NULL : rep->fields;
 	options.numeric = s->options->numeric || !needs_names(rep);
 	r = exeunt_new(&s->x, &options);
 	if (r < 0) {

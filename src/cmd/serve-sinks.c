@@ -117,6 +117,8 @@ static int open_sink(struct serving *s, size_t i)
 				  .fields = c->fields ? s->fields[i] : NULL,
 				  .buffer = c->buffer ? c->buffer : s->options->buffer,
 				  .rate = c->rate,
+				  .keep_ns = c->keep_ns,
+				  .keep_bytes = c->keep_bytes,
 				  .interval_ns = c->interval_ns ? c->interval_ns
 								: s->options->interval_ns };
 	const struct sink_ops *ops;

@@ -11,7 +11,7 @@
 
 /* What files exeunt knows; a new kind is a line here. */
 static const struct replay_format *const formats[] = { &replay_capture, &replay_audit,
-						       &replay_pacct };
+						       &replay_pacct, &replay_store };
 
 #define HEAD_BYTES INPUT_PEEK_MAX
 
@@ -186,7 +186,7 @@ static int replay_one(struct exeunt *x, struct file *f)
 	return r;
 }
 
-int exeunt_replay(struct exeunt *x, const char *const *paths, size_t n)
+static int replay_all(struct exeunt *x, const char *const *paths, size_t n)
 {
 	_cleanup_free_
 	struct file *files = calloc(n ? n : 1, sizeof(*files));
@@ -194,7 +194,6 @@ int exeunt_replay(struct exeunt *x, const char *const *paths, size_t n)
 
 	if (!files)
 		return -ENOMEM;
-	x->intake.from_file = true;
 	failed = look_at(x, files, paths, n);
 	qsort(files, n, sizeof(*files), by_time);
 	for (size_t i = 0; i < n; i++) {
@@ -204,5 +203,20 @@ int exeunt_replay(struct exeunt *x, const char *const *paths, size_t n)
 	}
 	for (size_t i = 0; i < n; i++)
 		input_close(files[i].in);
+	return failed;
+}
+
+int exeunt_replay(struct exeunt *x, const char *const *paths, size_t n)
+{
+	struct store_names files;
+	int failed, r;
+
+	x->intake.from_file = true;
+	failed = replay_paths(x, &files, paths, n);
+	if (failed == -ENOMEM)
+		return failed;
+	r = replay_all(x, (const char *const *)files.paths, files.n);
+	store_names_done(&files);
+	failed = failed ? failed : r;
 	return failed ? failed : x->stop_value;
 }

@@ -5,6 +5,7 @@
 
 #include "base/input.h"
 #include "lib/engine.h"
+#include "store/directory.h"
 
 struct replay_format {
 	const char *name;
@@ -19,7 +20,13 @@ struct replay_format {
 	int (*replay)(struct exeunt *x, struct input *in);
 };
 
-extern const struct replay_format replay_capture, replay_pacct, replay_audit;
+extern const struct replay_format replay_capture, replay_pacct, replay_audit, replay_store;
+
+/*
+ * The files that `paths` stand for, to be freed by the caller. Returns 0, or the error of the first path that cannot be read,
+ * which was told: the others are there all the same; -ENOMEM: none is.
+ */
+int replay_paths(struct exeunt *x, struct store_names *ret, const char *const *paths, size_t n);
 
 /* The start record, once; the time is that of the file. Sources: those that the file is of. */
 void replay_start(struct exeunt *x, int64_t started_ns, uint32_t sources);

@@ -20,6 +20,7 @@ static const char *const cause_names[EXEUNT_LOSS_CAUSE_COUNT] = {
 	[EXEUNT_LOSS_TABLE_FULL] = "table_full",
 	[EXEUNT_LOSS_UNPARSABLE] = "unparsable",
 	[EXEUNT_LOSS_NOT_RUNNING] = "not_running",
+	[EXEUNT_LOSS_RETENTION] = "retention",
 };
 
 static const char *const type_names[] = {

@@ -70,6 +70,27 @@ void tally_free(struct tally *t)
 	free(t);
 }
 
+static void ask(uint64_t *mask, unsigned int field)
+{
+	mask[field / 64] |= UINT64_C(1) << field % 64;
+}
+
+void tally_asks_for(const struct tally *t, uint64_t *ret_mask)
+{
+	static const uint8_t always[] = { EXEUNT_F_PID,		EXEUNT_F_ENTITY_ID,
+					  EXEUNT_F_EXIT_TIME,	EXEUNT_F_EXIT_CODE,
+					  EXEUNT_F_EXIT_SIGNAL, EXEUNT_F_EXIT_CAUSE,
+					  EXEUNT_F_EXIT_CERTAIN };
+
+	memset(ret_mask, 0, EXEUNT_PRESENT_WORDS * sizeof(*ret_mask));
+	for (size_t i = 0; i < sizeof(always); i++)
+		ask(ret_mask, always[i]);
+	for (size_t i = 0; i < TALLY_VALUES; i++)
+		ask(ret_mask, tally_fields[i]);
+	for (unsigned int i = 0; i < t->options.n_fields; i++)
+		ask(ret_mask, t->options.fields[i]);
+}
+
 int64_t tally_interval(const struct tally *t)
 {
 	return t->options.interval_ns;

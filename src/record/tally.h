@@ -67,6 +67,9 @@ bool tally_can_group(enum exeunt_field field);
 int tally_new(struct tally **ret, const struct tally_options *o);
 void tally_free(struct tally *t);
 
+/* The fields that tally_take() asks for, into EXEUNT_PRESENT_WORDS words. */
+void tally_asks_for(const struct tally *t, uint64_t *ret_mask);
+
 /* As it was asked for. */
 int64_t tally_interval(const struct tally *t);
 

@@ -36,6 +36,8 @@ struct sink_options {
 	const uint64_t *fields;	     /* EXEUNT_PRESENT_WORDS words; NULL: all */
 	uint64_t buffer;     /* bytes kept for a slow reader, for each of them; 0: default */
 	uint64_t rate;	     /* records a second at most; 0: the sink's default */
+	int64_t keep_ns;     /* what is older may go; 0: nothing for its age */
+	uint64_t keep_bytes; /* what is more goes, the oldest first; 0: without a limit */
 	int64_t interval_ns; /* between two writings, of a sink that writes at times; 0: its default */
 };
 
@@ -59,8 +61,8 @@ struct sink {
 };
 
 struct sink_ops {
-	const char *word;   /* in front of the colon */
-	const char *target; /* what is behind it, for --help; NULL: nothing */
+	const char *word;     /* in front of the colon */
+	const char *target;   /* what is behind it, for --help; NULL: nothing */
 	bool target_optional; /* it may be left out, and the colon */
 	const char *help;
 	uint64_t capabilities; /* mask of 1 << CAP_...: kept for it */

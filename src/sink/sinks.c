@@ -8,6 +8,7 @@
 
 static const struct sink_ops *const table[] = {
 	&sink_json,
+	&sink_store,
 	&sink_audit,
 	&sink_plugin,
 	&sink_audispd,

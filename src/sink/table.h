@@ -5,6 +5,7 @@
 
 struct sink_ops;
 
+extern const struct sink_ops sink_store;
 extern const struct sink_ops sink_audit;
 extern const struct sink_ops sink_json;
 extern const struct sink_ops sink_plugin;
