@@ -93,7 +93,7 @@ void context_fork(struct context *c, int32_t parent_tgid, int32_t tgid, int64_t 
 		if (!e)
 			return;
 	}
-	e->start_ns = mono_ns;
+	context_date(c, e, mono_ns);
 	e->seen_ns = MAX(e->seen_ns, mono_ns);
 	e->flags |= CONTEXT_BORN;
 	e->parent_tgid = parent_tgid;

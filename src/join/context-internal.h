@@ -76,10 +76,18 @@ struct context {
 #define OF_PROGRAM (CONTEXT_COMM | CONTEXT_EXE | CONTEXT_ARGS)
 #define READ_AT_EXEC (READ_PROGRAM | READ_LOGIN)
 
-/* context.c */
+/* context-chain.c */
 
 /* The newest generation that had begun by then. */
 struct context_entry *context_find(const struct context *c, int32_t tgid, int64_t mono_ns);
+/* Takes an entry, which has a tgid, into the hash; and out. */
+void context_chain(struct context *c, struct context_entry *e);
+void context_unchain(struct context_entry *e);
+/* Sets start_ns, and with it the place among the generations. */
+void context_date(struct context *c, struct context_entry *e, int64_t start_ns);
+
+/* context.c */
+
 /*
  * Makes an empty entry, evicting another one than `keep` where the bound asks for it. NULL: no
  * memory.

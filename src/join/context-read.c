@@ -305,7 +305,7 @@ struct context_entry *context_adopt(struct context *c, int32_t tgid, int64_t mon
 	if (!e)
 		return NULL;
 	e->flags = CONTEXT_READ;
-	e->start_ns = MAX(start, INT64_C(1));
+	context_date(c, e, MAX(start, INT64_C(1)));
 	e->seen_ns = MAX(mono_ns, e->start_ns);
 	e->checked_ns = mono_ns;
 	e->checks = RECHECK_DOUBLINGS;

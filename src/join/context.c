@@ -11,12 +11,6 @@
 #define MIN_BYTES ((size_t)256 << 10)
 
 /*
- * An estimate of a start is late, never early, but for some microseconds between the kernel's clock
- * reads (seen: 7). More than that would let the next process of the same pid pass for this one.
- */
-#define EARLY_NS NS_PER_MSEC
-
-/*
  * Events of a process may be read a little after its exit record was made: its children's FORK
  * above all.
  */
@@ -45,12 +39,6 @@ struct slab {
 static struct context_entry *entry_of(struct list *l)
 {
 	return container_of(l, struct context_entry, list);
-}
-
-/* Pids are given in turn: those of one time lie side by side, in few cache lines. */
-static uint32_t bucket_of(const struct context *c, int32_t tgid)
-{
-	return (uint32_t)tgid & c->mask;
 }
 
 static void set_bounds(struct context *c, const struct context_options *o)
@@ -158,24 +146,9 @@ void context_set_boot_offset(struct context *c, int64_t offset_ns)
 	c->boot_offset_ns = offset_ns;
 }
 
-struct context_entry *context_find(const struct context *c, int32_t tgid, int64_t mono_ns)
-{
-	struct context_entry *e = c->buckets[bucket_of(c, tgid)], *best = NULL;
-
-	for (; e; e = e->hash_next)
-		if (e->tgid == tgid && e->start_ns <= mono_ns + EARLY_NS &&
-		    (!best || e->start_ns > best->start_ns))
-			best = e;
-	return best;
-}
-
 static void drop(struct context *c, struct context_entry *e)
 {
-	struct context_entry **at = &c->buckets[bucket_of(c, e->tgid)];
-
-	while (*at != e)
-		at = &(*at)->hash_next;
-	*at = e->hash_next;
+	context_unchain(e);
 	list_remove(&e->list);
 	pool_unref(&c->pool, e->exe);
 	pool_unref(&c->pool, e->args);
@@ -240,7 +213,7 @@ static bool add_slab(struct context *c)
 
 struct context_entry *context_add(struct context *c, int32_t tgid, const struct context_entry *keep)
 {
-	struct context_entry **bucket = &c->buckets[bucket_of(c, tgid)], *e;
+	struct context_entry *e;
 
 	while (is_full(c) && evict(c, keep))
 		;
@@ -252,8 +225,7 @@ struct context_entry *context_add(struct context *c, int32_t tgid, const struct 
 	c->free = e->hash_next;
 	memset(e, 0, sizeof(*e));
 	e->tgid = tgid;
-	e->hash_next = *bucket;
-	*bucket = e;
+	context_chain(c, e);
 	list_append(&c->living, &e->list);
 	c->stats.entries++;
 	return e;

@@ -73,7 +73,7 @@ enum context_flag {
 
 /* One process. Borrowed until the next call that is not context_to_record(). */
 struct context_entry {
-	struct context_entry *hash_next;
+	struct context_entry *hash_next, **hash_at; /* what points to it */
 	struct list list; /* living, ended or released, the longest untouched first */
 	int32_t tgid;
 	int32_t parent_tgid;

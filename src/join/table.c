@@ -112,6 +112,9 @@ struct process *table_add(struct table *t, int32_t tgid)
 	p->tgid = tgid;
 	p->state = PROCESS_OPEN;
 	p->hash_next = *head;
+	p->hash_at = head;
+	if (*head)
+		(*head)->hash_at = &p->hash_next;
 	*head = p;
 	list_append(&t->lists[p->state], &p->node);
 	t->counts[p->state]++;
@@ -130,11 +133,9 @@ void table_keep(struct table *t, struct process *p, void *kept, size_t len)
 
 void table_remove(struct table *t, struct process *p)
 {
-	struct process **link = bucket(t, p->tgid);
-
-	while (*link != p)
-		link = &(*link)->hash_next;
-	*link = p->hash_next;
+	*p->hash_at = p->hash_next;
+	if (p->hash_next)
+		p->hash_next->hash_at = p->hash_at;
 	table_keep(t, p, NULL, 0);
 	list_remove(&p->node);
 	t->counts[p->state]--;

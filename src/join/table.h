@@ -26,6 +26,7 @@ enum process_state {
 struct process {
 	struct list node;	   /* in the list of its state, oldest first */
 	struct process *hash_next; /* or next free */
+	struct process **hash_at;  /* what points to it */
 	enum process_state state;
 	int32_t tgid;
 	int64_t start_low_ns; /* the leader began between these two, CLOCK_MONOTONIC */
