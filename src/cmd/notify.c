@@ -4,7 +4,12 @@
 
 #include <stdarg.h>
 
-/* Each message goes by the address: the manager may be started anew behind it. */
+static bool reach(const struct notify *n)
+{
+	return !connect(n->fd, (const struct sockaddr *)&n->to, n->to_len);
+}
+
+/* Reached now, with privileges that may be gone later. */
 static void open_socket(struct notify *n, const char *path)
 {
 	size_t len = strlen(path);
@@ -17,6 +22,8 @@ static void open_socket(struct notify *n, const char *path)
 		n->to.sun_path[0] = '\0'; /* an abstract name */
 	n->to_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
 	n->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (n->fd >= 0)
+		reach(n);
 }
 
 static int64_t watchdog_ns(void)
@@ -58,8 +65,11 @@ void notify_send(const struct notify *n, const char *format, ...)
 	va_start(ap, format);
 	len = vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	sendto(n->fd, text, (size_t)MIN(len, (int)sizeof(text) - 1), MSG_NOSIGNAL,
-	       (const struct sockaddr *)&n->to, n->to_len);
+	len = MIN(len, (int)sizeof(text) - 1);
+	if (send(n->fd, text, (size_t)len, MSG_NOSIGNAL) >= 0 || errno == EAGAIN)
+		return;
+	if (reach(n)) /* the manager was started anew meanwhile */
+		send(n->fd, text, (size_t)len, MSG_NOSIGNAL);
 }
 
 int64_t notify_alive(struct notify *n, int64_t mono_ns)
