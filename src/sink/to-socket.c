@@ -17,7 +17,6 @@
 #include "sink/table.h"
 
 #define CLIENTS_MAX 64
-#define EVENTS 32
 #define MODE 0660 /* who connects has to be allowed to write */
 #define RETRY_NS NS_PER_SEC
 #define FINISH_NS NS_PER_SEC
@@ -241,15 +240,19 @@ static void serve_client(struct socket_sink *t, struct client *c, uint32_t event
 static void socket_sink_dispatch(struct sink *s, int64_t now)
 {
 	struct socket_sink *t = of(s);
-	struct epoll_event events[EVENTS];
-	int n = epoll_wait(t->epoll_fd, events, EVENTS, 0);
+	struct epoll_event events[CLIENTS_MAX + 1];
+	int n = epoll_wait(t->epoll_fd, events, ARRAY_SIZE(events), 0);
+	bool knocks = false;
 
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.ptr)
 			serve_client(t, events[i].data.ptr, events[i].events);
 		else
-			let_in(t, now);
+			knocks = true;
 	}
+	/* those that left made room first */
+	if (knocks)
+		let_in(t, now);
 	if (t->accept_at_ns && now >= t->accept_at_ns) {
 		t->accept_at_ns = 0;
 		listen_again(t, true);
