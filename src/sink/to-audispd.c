@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * audispd:[MODE ]PATH: audit lines for any number of readers up to 64 of a Unix stream socket, as auditd's af_unix plugin offers
+ * audispd:[MODE] PATH: audit lines for any number of readers up to 64 of a Unix stream socket, as auditd's af_unix plugin offers
  * them to one: whoever connects is sent lines, each with its newline, and nothing that it sends is read. The stream of each
  * reader begins with a start line of its own, and has a buffer of its own: who does not read loses records of its own
  * alone, and is told how many.
@@ -309,7 +309,7 @@ static bool audispd_sink_finish(struct sink *s, int64_t now)
 
 const struct sink_ops sink_audispd = {
 	.word = "audispd",
-	.target = "[MODE ]PATH",
+	.target = "[MODE] PATH",
 	.help = "audit lines for every reader of a Unix stream socket, as auditd's af_unix plugin has them",
 	.fleeting = true,
 	.new = audispd_sink_new,
