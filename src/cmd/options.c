@@ -189,6 +189,9 @@ static int take(struct options *o, int opt, const char *arg, const char **expect
 	case OPT_SOCKET:
 		o->socket = arg;
 		return 0;
+	case OPT_NO_SECCOMP:
+		o->no_seccomp = true;
+		return 0;
 	case OPT_PID_FILE:
 		o->pid_file = arg;
 		return 0;

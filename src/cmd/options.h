@@ -57,7 +57,7 @@ struct options {
 	unsigned int n_to;
 	unsigned int n_to_before; /* of them, those that the command line found there */
 	const char *config, *pid_file, *socket;
-	bool check_config;
+	bool check_config, no_seccomp;
 	int first_operand; /* index in argv */
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cmd/config.h"
+#include "cmd/confine.h"
 #include "cmd/listen.h"
 #include "cmd/pidfile.h"
 #include "cmd/serve.h"
@@ -44,6 +45,16 @@ static void tell_end(const struct serving *s, int r)
 		cmd_error("%s", *exeunt_error(s->x) ? exeunt_error(s->x) : strerror(-r));
 }
 
+/* After the start, which forks on each CPU. A kernel without it is told of, and no reason not to run. */
+static void give_up_calls(const struct serving *s, const struct options *o)
+{
+	int r = o->no_seccomp ? 0 : confine(exeunt_capabilities(s->x) | serve_capabilities(s));
+
+	if (r < 0)
+		cmd_say(4, "system calls that are not needed could not be given up: %s",
+			strerror(-r));
+}
+
 static int run(struct serving *s, const struct options *o)
 {
 	char names[256];
@@ -51,6 +62,7 @@ static int run(struct serving *s, const struct options *o)
 
 	if (status >= 0)
 		return status;
+	give_up_calls(s, o);
 	listen_names(s->x, names, sizeof(names));
 	if (!o->quiet)
 		cmd_note("listening to %s; %zu sink%s", names, s->n_sinks,
