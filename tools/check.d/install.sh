@@ -77,12 +77,42 @@ installed_program() {
 	LD_LIBRARY_PATH=$installed/lib "$(find "$installed" -type f -name exeunt -perm -u+x)" --version
 }
 
+install_again() {
+	meson install -C "$work/release" --destdir "$work/destdir" --no-rebuild --quiet
+}
+
+# They name this prefix, auditd's file is as auditd wants it and switched off, and the sample is taken by the program.
+configuration_files() {
+	local etc=$installed/etc
+	if grep -rE '(^|[^a-z])/(usr|etc)/' "$etc" "$installed/lib"/systemd 2>/dev/null; then
+		echo "not of this prefix"
+		return 1
+	fi
+	[ "$(stat -c %a "$etc/audit/plugins.d/exeunt.conf")" = 640 ] || return 1
+	grep -qx 'active = no' "$etc/audit/plugins.d/exeunt.conf" || return 1
+	LD_LIBRARY_PATH=$installed/lib "$installed/sbin/exeunt" run --config="$etc/exeunt/exeunt.conf" --check-config
+}
+
+# What somebody changed is theirs.
+edited_files_stay() {
+	local file
+	for file in audit/plugins.d/exeunt.conf exeunt/exeunt.conf logrotate.d/exeunt; do
+		echo "# changed" >>"$installed/etc/$file"
+	done
+	install_again || return 1
+	for file in audit/plugins.d/exeunt.conf exeunt/exeunt.conf logrotate.d/exeunt; do
+		[ "$(tail -n 1 "$installed/etc/$file")" = "# changed" ] || { echo "overwritten: $file" && return 1; }
+	done
+}
+
 install_checks() {
-	step "install" meson install -C "$work/release" --destdir "$work/destdir" --no-rebuild --quiet
+	step "install" install_again
 	step "installed files" installed_files
 	step "exported symbols" exported_symbols
 	step "a C program with the library" small_program
 	step "the example in README.md" readme_example
 	step "the header in C++" header_in_cxx
 	step "the installed program" installed_program
+	step "files of configuration" configuration_files
+	step "what was changed stays" edited_files_stay
 }
