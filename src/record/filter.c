@@ -352,3 +352,11 @@ bool filter_is_costly(const struct filter *f)
 {
 	return f->line != NULL;
 }
+
+void filter_fields(const struct filter *f, uint64_t ret_mask[EXEUNT_PRESENT_WORDS])
+{
+	memset(ret_mask, 0, EXEUNT_PRESENT_WORDS * sizeof(*ret_mask));
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		if (f->nodes[i].op >= FILTER_EXISTS)
+			ret_mask[f->nodes[i].field / 64] |= UINT64_C(1) << (f->nodes[i].field % 64);
+}

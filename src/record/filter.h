@@ -43,6 +43,9 @@ void filter_free(struct filter *f);
 /* True if asking it may take long enough to be worth measuring: it has patterns, or looks through all arguments. */
 bool filter_is_costly(const struct filter *f);
 
+/* Sets the bits of the fields that it asks about. */
+void filter_fields(const struct filter *f, uint64_t ret_mask[EXEUNT_PRESENT_WORDS]);
+
 /* True if the record is to be shown. */
 bool filter_match(const struct filter *f, const struct exeunt_record *r);
 

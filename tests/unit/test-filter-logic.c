@@ -131,6 +131,24 @@ static void every_field_can_be_asked_for(void **state)
 	filter_free(NULL);
 }
 
+static void tells_what_it_asks_about(void **state)
+{
+	uint64_t mask[EXEUNT_PRESENT_WORDS];
+	char error[FILTER_ERROR_SIZE];
+	struct filter *f;
+
+	(void)state;
+	assert_int_equal(filter_new(&f, "not (comm == 'a' or exists(login)) and rss > 1", error,
+				    sizeof(error)),
+			 0);
+	filter_fields(f, mask);
+	for (unsigned int i = 0; i < EXEUNT_F_COUNT; i++)
+		assert_int_equal(mask[i / 64] >> (i % 64) & 1, i == EXEUNT_F_COMM ||
+								       i == EXEUNT_F_LOGIN_USER ||
+								       i == EXEUNT_F_RSS_PEAK);
+	filter_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +159,7 @@ int main(void)
 		cmocka_unit_test(and_binds_tighter_than_or),
 		cmocka_unit_test(only_records_about_processes_are_judged),
 		cmocka_unit_test(every_field_can_be_asked_for),
+		cmocka_unit_test(tells_what_it_asks_about),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
