@@ -40,7 +40,7 @@ struct plugin_sink {
 	char *words, **argv; /* of the target */
 	int epoll_fd;
 	enum stage stage;
-	bool behind, gone, starting, telling, ended_input;
+	bool behind, gone, starting, telling, ended_input, broken;
 	pid_t pid; /* 0: it does not run */
 	int error; /* why it could not be started */
 	uint64_t starts;
@@ -257,10 +257,17 @@ static void tell_drops(struct plugin_sink *p)
 static void plugin_sink_flush(struct sink *s, int64_t now)
 {
 	struct plugin_sink *p = of(s);
+	int r = feed_flush(&p->feed);
 
 	(void)now;
-	watch(p, feed_flush(&p->feed) == 1);
-	tell_drops(p);
+	watch(p, r == 1);
+	/* a plugin can do that to those that come after it too; or there is nobody left to start one */
+	if (r < 0 && !p->broken)
+		sink_say(s, 3, "plugin %s shut its input down; it gets nothing more in this run",
+			 p->argv[0]);
+	p->broken = r < 0;
+	if (!p->broken)
+		tell_drops(p);
 }
 
 static int plugin_sink_fd(const struct sink *s)
@@ -345,7 +352,10 @@ static bool plugin_sink_finish(struct sink *s, int64_t now)
 	if (p->stage == STAGE_RUN)
 		begin_end(p, now);
 	take_words(p, now);
-	watch(p, output_flush(p->output) == 1);
+	if (p->stage == STAGE_END && !p->ended_input)
+		plugin_sink_flush(s, now);
+	else
+		watch(p, output_flush(p->output) == 1);
 	if (!p->ended_input && !output_pending(p->output)) {
 		shutdown(plugin_keeper_input(p->keeper), SHUT_WR);
 		p->ended_input = true;
@@ -356,7 +366,7 @@ static bool plugin_sink_finish(struct sink *s, int64_t now)
 	if (p->feed.lost > lost)
 		sink_say(s, 4, "plugin %s left %llu records unread", p->argv[0],
 			 (unsigned long long)(p->feed.lost - lost));
-	return p->stage == STAGE_DONE || p->gone;
+	return p->stage == STAGE_DONE || (p->gone && (p->ended_input || p->broken));
 }
 
 static void plugin_sink_report(const struct sink *s, struct sink_report *ret)
@@ -365,7 +375,7 @@ static void plugin_sink_report(const struct sink *s, struct sink_report *ret)
 
 	*ret = (struct sink_report){ .readers = p->pid != 0,
 				     .restarts = p->starts ? p->starts - 1 : 0,
-				     .error = p->gone ? EPIPE : -p->error };
+				     .error = p->gone || p->broken ? EPIPE : -p->error };
 	feed_report(&p->feed, ret);
 }
 

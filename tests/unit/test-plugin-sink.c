@@ -288,6 +288,24 @@ static void reload_and_children(void **state)
 	assert_int_equal(finish(s, 0).dropped, 0);
 }
 
+/* It can do that to its socket, and so to the next one: told, and nothing waits for it. */
+static void shuts_its_input(void **state)
+{
+	struct sink *s = run_script(
+		script("shut",
+		       "exec python3 -c 'import socket; s = socket.socket(fileno=0); "
+		       "s.shutdown(socket.SHUT_RDWR); open(\"shut.done\", \"w\").write(\"x\\n\")'"),
+		0);
+	struct sink_report report;
+
+	(void)state;
+	wait_lines(s, place("shut.done"), "x", 1);
+	put(s, 10);
+	assert_non_null(strstr(told, "shut its input down"));
+	report = finish(s, 4 * NS_PER_SEC);
+	assert_int_equal(report.error, EPIPE);
+}
+
 static void refused(const char *target, const char *why)
 {
 	struct sink_options o = { .host = &host, .target = target };
@@ -374,7 +392,8 @@ int main(void)
 		cmocka_unit_test(everything_arrives), cmocka_unit_test(as_auditd_does),
 		cmocka_unit_test(started_again),      cmocka_unit_test(hung),
 		cmocka_unit_test(ends_at_once),	      cmocka_unit_test(reload_and_children),
-		cmocka_unit_test(what_may_be_run),    cmocka_unit_test(not_a_program),
+		cmocka_unit_test(shuts_its_input),    cmocka_unit_test(what_may_be_run),
+		cmocka_unit_test(not_a_program),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
