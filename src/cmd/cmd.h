@@ -10,6 +10,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_USAGE = 2, CMD_NOT_PERMITTED = 3 };
 
 int cmd_live(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
+int cmd_last(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_check(int argc, char **argv);

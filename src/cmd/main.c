@@ -18,6 +18,7 @@ static const struct command {
 	{ "plugin", cmd_plugin,
 	  "run by auditd: its records, joined with the kernel's other sources" },
 	{ "replay", cmd_replay, "the same from files: captures, accounting files, audit logs" },
+	{ "last", cmd_last, "what ended, the newest first: of the daemon's store, or of files" },
 	{ "report", cmd_report, "what files tell of, counted and summed by name, user ..." },
 	{ "capture", cmd_capture,
 	  "write what the kernel says to a file, for replay and bug reports" },

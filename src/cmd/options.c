@@ -126,6 +126,30 @@ static int take_for_sink(struct options *o, int opt, const char *arg, const char
 	}
 }
 
+static void take_for_history(struct options *o, int opt, const char *arg)
+{
+	switch (opt) {
+	case OPT_SINCE:
+		o->since = arg;
+		break;
+	case OPT_UNTIL:
+		o->until = arg;
+		break;
+	case OPT_OF_USER:
+		o->of_user = arg;
+		break;
+	case OPT_SIGNAL:
+		o->signal = arg ? arg : "";
+		break;
+	case OPT_FAILED:
+		o->failed = true;
+		break;
+	default:
+		o->follow = true;
+		break;
+	}
+}
+
 static int take(struct options *o, int opt, const char *arg, const char **expected)
 {
 	switch (opt) {
@@ -180,6 +204,14 @@ static int take(struct options *o, int opt, const char *arg, const char **expect
 	case OPT_KEEP:
 	case OPT_KEEP_BYTES:
 		return take_for_sink(o, opt, arg, expected);
+	case OPT_SINCE:
+	case OPT_UNTIL:
+	case OPT_OF_USER:
+	case OPT_SIGNAL:
+	case OPT_FAILED:
+	case OPT_FOLLOW:
+		take_for_history(o, opt, arg);
+		return 0;
 	case OPT_CONFIG:
 		o->config = arg;
 		return 0;

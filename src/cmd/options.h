@@ -19,6 +19,7 @@ enum option_group {
 	OPTIONS_OF_SINK = 128, /* what may stand behind a --to */
 	OPTIONS_ARGS = 256,    /* what becomes of arguments */
 	OPTIONS_ATTACH = 512,  /* to a daemon: --socket */
+	OPTIONS_HISTORY = 512, /* of last: --since, --failed ... */
 	OPTIONS_LISTEN = OPTIONS_SOURCES | OPTIONS_BY_HAND,
 	OPTIONS_SHOW = OPTIONS_RECORDS | OPTIONS_JSON | OPTIONS_PEOPLE,
 };
@@ -38,7 +39,10 @@ struct options {
 	bool json, threads, numeric, quiet, utc, source_given, status_given;
 	enum color_when color;
 	bool no_args, force;
-	bool append; /* set by the command: the output is added to, and a FIFO needs no reader */
+	const char *of_user, *signal, *since, *until;
+	bool failed, follow;
+	bool history; /* set by the command: lines of days, not of now */
+	bool append;  /* set by the command: the output is added to, and a FIFO needs no reader */
 	const char *filter, *user, *output; /* NULL: not given */
 	const char *audit, *audit_rules, *pacct, *pacct_state;
 	const char *redact[16];

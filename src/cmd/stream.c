@@ -83,7 +83,8 @@ static int make_text(struct stream *s)
 {
 	struct text_options o = { .width = stream_width(s),
 				  .color = want_color(s),
-				  .utc = s->options->utc };
+				  .utc = s->options->utc,
+				  .history = s->options->history };
 	struct text *text;
 	int r = text_new(&text, &o);
 

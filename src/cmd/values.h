@@ -10,6 +10,12 @@
 /* 10, 1.5, 2m, 1h, 1d */
 int value_time(const char *text, int64_t *ns);
 
+/*
+ * A time of the past: "2026-01-02", "2026-01-02 03:04:05" or with a T, "03:04" (of today), "today", "yesterday", "now", "2h ago" and
+ * other times with "ago", "@1700000000"; local, or UTC with a Z behind.
+ */
+int value_when(const char *text, int64_t now_ns, int64_t *ns);
+
 /* 65536, 512K, 32M, 1G; no more than `most` */
 int value_bytes(const char *text, uint64_t most, uint64_t *bytes);
 

@@ -121,6 +121,8 @@ char *text_cell(struct text *t, char *p, enum column c, const struct exeunt_reco
 	case COLUMN_WRITTEN:
 		return put_size(p, exeunt_has(r, EXEUNT_F_WRITE_BYTES), r->write_bytes);
 	case COLUMN_USER:
+	case COLUMN_LOGIN:
+	case COLUMN_CGROUP:
 	case COLUMN_COMMAND:
 	case COLUMN_COUNT:
 		break;

@@ -12,12 +12,14 @@ enum column {
 	COLUMN_PID,
 	COLUMN_PPID,
 	COLUMN_USER,
+	COLUMN_LOGIN,
 	COLUMN_STATUS,
 	COLUMN_ELAPSED,
 	COLUMN_CPU,
 	COLUMN_RSS,
 	COLUMN_READ,
 	COLUMN_WRITTEN,
+	COLUMN_CGROUP,
 	COLUMN_COMMAND,
 	COLUMN_COUNT
 };
@@ -26,13 +28,14 @@ enum column {
 #define LINE_ROOM 512
 
 #define CLOCK_LEN 12 /* 12:34:56.789 */
+#define DATE_LEN 19  /* 2026-01-02 12:34:56 */
 
 struct text {
 	struct text_options options;
 	bool shown[COLUMN_COUNT];
 	int user_width;
 	int64_t minute; /* that `hour_minute` is of */
-	char hour_minute[8];
+	char date[16], hour_minute[8];
 	char *line;
 	size_t line_size;
 	char *command; /* the raw bytes of a command, before they are made visible */
@@ -48,7 +51,7 @@ struct line {
 /* Sees to `size` bytes at *buf. */
 int text_room(char **buf, size_t *have, size_t size);
 
-/* "12:34:56.789"; CLOCK_LEN bytes. */
+/* "12:34:56.789"; CLOCK_LEN bytes, or DATE_LEN of "2026-01-02 12:34:56" in a history. */
 char *text_clock(struct text *t, char *p, int64_t ns);
 
 /* text-cell.c: what stands under STATUS and the other short columns, plain ASCII; returns its end. 64 bytes are enough. */

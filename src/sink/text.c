@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "record/fields.h"
 #include "sink/output.h"
 
 #define WIDTH_MIN 40
@@ -12,6 +13,7 @@
 #define USER_WIDE_FROM 132 /* from this width on, long user names fit */
 #define USER_WIDTH 8
 #define USER_WIDTH_WIDE 16
+#define CGROUP_WIDTH 24
 
 static const struct {
 	const char *title;
@@ -23,18 +25,22 @@ static const struct {
 	[COLUMN_PID] = { "PID", 7, false, 0 },
 	[COLUMN_PPID] = { "PPID", 7, false, 6 },
 	[COLUMN_USER] = { "USER", USER_WIDTH, true, 3 },
+	[COLUMN_LOGIN] = { "LOGIN", USER_WIDTH, true, 4 },
 	[COLUMN_STATUS] = { "STATUS", 12, true, 0 },
 	[COLUMN_ELAPSED] = { "ELAPSED", 8, false, 2 },
 	[COLUMN_CPU] = { "CPU", 8, false, 4 },
 	[COLUMN_RSS] = { "RSS", 5, false, 5 },
 	[COLUMN_READ] = { "READ", 5, false, 7 },
 	[COLUMN_WRITTEN] = { "WRITTEN", 7, false, 8 },
+	[COLUMN_CGROUP] = { "CGROUP", CGROUP_WIDTH, true, 9 },
 	[COLUMN_COMMAND] = { "COMMAND", COMMAND_MIN, true, 0 },
 };
 
 static int column_width(const struct text *t, enum column c)
 {
-	return c == COLUMN_USER ? t->user_width : columns[c].width;
+	if (c == COLUMN_USER || c == COLUMN_LOGIN)
+		return t->user_width;
+	return c == COLUMN_TIME && t->options.history ? DATE_LEN : columns[c].width;
 }
 
 static int total_width(const struct text *t)
@@ -67,6 +73,7 @@ static void choose_columns(struct text *t)
 	int width = t->options.width;
 
 	memset(t->shown, true, sizeof(t->shown));
+	t->shown[COLUMN_LOGIN] = t->shown[COLUMN_CGROUP] = t->options.history;
 	t->user_width = width == 0 || width >= USER_WIDE_FROM ? USER_WIDTH_WIDE : USER_WIDTH;
 	while (width > 0 && total_width(t) > width && drop_one(t))
 		;
@@ -134,10 +141,17 @@ char *text_clock(struct text *t, char *p, int64_t ns)
 		*q++ = ':';
 		q = fmt_2(q, (unsigned int)tm.tm_min);
 		*q = ':';
+		/* years beyond 9999 are nonsense of a damaged file */
+		if (!strftime(t->date, sizeof(t->date), "%Y-%m-%d ", &tm) || strlen(t->date) != 11)
+			strcpy(t->date, "?          ");
 		t->minute = minute;
 	}
+	if (t->options.history)
+		p = fmt_mem(p, t->date, 11);
 	p = fmt_mem(p, t->hour_minute, 6);
 	p = fmt_2(p, (unsigned int)(second - minute * 60));
+	if (t->options.history)
+		return p;
 	*p++ = '.';
 	*p++ = (char)('0' + ms / 100);
 	return fmt_2(p, ms % 100);
@@ -191,22 +205,50 @@ static void put_status(struct text *t, struct line *l, const struct exeunt_recor
 		l->p = FMT_LIT(l->p, "\x1b[0m");
 }
 
-static void put_user(const struct text *t, struct line *l, const struct exeunt_record *r)
+/* What a user or a program named, as far as the column goes. */
+static void put_bytes(const struct text *t, struct line *l, struct exeunt_bytes b, int width)
+{
+	int used;
+
+	l->p = utf8_visible(l->p, b.data, b.len, t->options.width ? room(t, l, width) : -1, &used);
+	l->column += used;
+	pad(t, l, width - used);
+}
+
+/* The name if it is known, else the number. */
+static void put_user(const struct text *t, struct line *l, const struct exeunt_record *r,
+		     enum exeunt_field name, enum exeunt_field id)
 {
 	char number[32];
 	struct exeunt_bytes user = { "-", 1 };
-	int used;
 
-	if (exeunt_has(r, EXEUNT_F_USER)) {
-		user = r->user;
-	} else if (exeunt_has(r, EXEUNT_F_UID)) {
-		user.len = (uint32_t)(fmt_u32(number, r->uid) - number);
+	if (exeunt_has(r, name)) {
+		user = *(const struct exeunt_bytes *)field_ptr(r, name);
+	} else if (exeunt_has(r, id) &&
+		   *(const uint32_t *)field_ptr(r, id) != UINT32_MAX) { /* which is nobody */
+		user.len =
+			(uint32_t)(fmt_u32(number, *(const uint32_t *)field_ptr(r, id)) - number);
 		user.data = number;
 	}
-	l->p = utf8_visible(l->p, user.data, user.len,
-			    t->options.width ? room(t, l, t->user_width) : -1, &used);
-	l->column += used;
-	pad(t, l, t->user_width - used);
+	put_bytes(t, l, user, t->user_width);
+}
+
+/* The unit, or the end of the path, which says more than its beginning. */
+static struct exeunt_bytes cgroup_of(const struct exeunt_record *r)
+{
+	struct exeunt_bytes b = { "-", 1 };
+	const char *slash;
+
+	if (exeunt_has(r, EXEUNT_F_UNIT))
+		return r->unit;
+	if (exeunt_has(r, EXEUNT_F_CGROUP))
+		b = r->cgroup;
+	slash = b.len > 1 ? memrchr(b.data, '/', b.len - 1) : NULL;
+	if (slash) {
+		b.len -= (uint32_t)(slash + 1 - b.data);
+		b.data = slash + 1;
+	}
+	return b;
 }
 
 static void put_command(const struct text *t, struct line *l, size_t len)
@@ -226,7 +268,11 @@ static void put_columns(struct text *t, struct line *l, const struct exeunt_reco
 		if (c == COLUMN_STATUS)
 			put_status(t, l, r);
 		else if (c == COLUMN_USER)
-			put_user(t, l, r);
+			put_user(t, l, r, EXEUNT_F_USER, EXEUNT_F_UID);
+		else if (c == COLUMN_LOGIN)
+			put_user(t, l, r, EXEUNT_F_LOGIN_USER, EXEUNT_F_LOGIN_UID);
+		else if (c == COLUMN_CGROUP)
+			put_bytes(t, l, cgroup_of(r), CGROUP_WIDTH);
 		else
 			put_cell(t, l, c, cell, (int)(text_cell(t, cell, c, r) - cell));
 		pad(t, l, 1);
@@ -238,13 +284,15 @@ static ssize_t format_process(struct text *t, const struct exeunt_record *r)
 {
 	size_t width = (size_t)t->options.width;
 	size_t max = width ? UTF8_VISIBLE_COLUMN_MAX * (width + 1) : SIZE_MAX;
-	size_t user = exeunt_has(r, EXEUNT_F_USER) ? r->user.len : 0;
+	size_t names = (exeunt_has(r, EXEUNT_F_USER) ? r->user.len : 0) +
+		       (exeunt_has(r, EXEUNT_F_LOGIN_USER) ? r->login_user.len : 0) +
+		       cgroup_of(r).len;
 	ssize_t command = text_command(t, r, max);
 	struct line l = { 0 };
 
 	if (command < 0)
 		return command;
-	if (text_room(&t->line, &t->line_size, LINE_ROOM + 4 * (user + (size_t)command)) < 0)
+	if (text_room(&t->line, &t->line_size, LINE_ROOM + 4 * (names + (size_t)command)) < 0)
 		return -ENOMEM;
 	l.p = t->line;
 	put_columns(t, &l, r, (size_t)command);

@@ -29,6 +29,7 @@ struct text_options {
 	int width;  /* columns of the terminal; 0: no terminal, nothing is cut */
 	bool color; /* failures and kills stand out */
 	bool utc;   /* times in UTC instead of local time */
+	bool history; /* of days: TIME has the date, and LOGIN and CGROUP are there (the unit, if it is known) */
 };
 
 /* Errors: -ENOMEM. `options` is copied; NULL means all zero. */

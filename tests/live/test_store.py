@@ -102,6 +102,9 @@ def whole():
     lib.check(only_exits[0] == only_exits[1], "what comes out is not what went in")
     report = subprocess.run([lib.EXEUNT, "report", directory], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                             check=True).stdout
+    last = subprocess.run([lib.EXEUNT, "last", "--json", directory], stdout=subprocess.PIPE, check=True).stdout
+    lib.check([line for line in last.splitlines() if b'"type":"exit"' in line] == only_exits[0][::-1] or b'"amend"' in written,
+              "last is not the same from its end")
     row = next((line.split() for line in report.splitlines() if line.endswith(" loader")), None)
     lib.check(row and int(row[0]) >= 20000, f"report says {row}")
     lib.check(not os.path.exists(segments(directory)[0] + "-wal"), "the log was not put into the file")
@@ -207,4 +210,29 @@ def readers():
     daemon.stop()
 
 
-lib.main(whole, killed, full, damaged, kept, readers)
+def followed():
+    """last --follow shows what comes, in order, over the end of a segment"""
+    directory = place("followed")
+    daemon = Daemon(directory, "--keep-bytes", "4M")
+    sources.wait_until(lambda: ask(directory, "SELECT id FROM statuses"), "the first row")
+    out = os.path.join(lib.scratch, "followed.jsonl")
+    with open(out, "wb") as f:
+        follower = subprocess.Popen([lib.EXEUNT, "last", "--json", "--follow", directory], stdout=f)
+    lib.started.append(follower)
+    load = lib.finish(lib.loader("--count", 1500, "--rate", 1000))
+
+    def shown():
+        with open(out, encoding="ascii") as f:
+            whole_lines = [line for line in f if line.endswith("\n")]
+        return [r["seq"] for r in map(json.loads, whole_lines) if lib.get(r, "process.parent_pid") == load["pid"]]
+
+    sources.wait_until(lambda: len(shown()) >= load["exits"], "what came")
+    lib.check(len(shown()) == load["exits"] and shown() == sorted(shown()), "not each once, in order")
+    lib.check(len(segments(directory)) > 1, "one segment is no test of several")
+    follower.terminate()
+    follower.wait()
+    lib.started.remove(follower)
+    daemon.stop()
+
+
+lib.main(whole, followed, killed, full, damaged, kept, readers)
