@@ -84,6 +84,19 @@ void top_model_free(struct top_model *m)
 	free(m);
 }
 
+int top_model_again(struct top_model **ret, const struct top_model *from)
+{
+	int r = top_model_new(ret, from->tables[WITHOUT_PARENT].most);
+
+	if (r < 0)
+		return r;
+	memcpy((*ret)->losses, from->losses, sizeof(from->losses));
+	(*ret)->sources = from->sources;
+	if (from->now_ns)
+		top_model_advance(*ret, from->now_ns);
+	return 0;
+}
+
 static int64_t tick_of(const struct top_model *m)
 {
 	return m->now_ns / TOP_TICK_NS;

@@ -26,6 +26,9 @@ struct top_model;
 int top_model_new(struct top_model **ret, uint32_t most);
 void top_model_free(struct top_model *m);
 
+/* A new one that begins where `from` is, with nothing but its losses and sources: those are never forgotten. */
+int top_model_again(struct top_model **ret, const struct top_model *from);
+
 /*
  * Counts an exit, corrects it by an amend, notes a loss or the sources; other types are passed over. `counted` false: the
  * exit is left out, which an amend may change.
