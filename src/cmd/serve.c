@@ -14,11 +14,31 @@
 #define FINISH_NS (5 * NS_PER_SEC) /* at the end, for sinks that are behind */
 #define CHECKPOINT_NS NS_PER_SEC
 
+/* What cannot be saved is told once, and saved as soon as that works again. */
+static void save(struct serving *s)
+{
+	int r = exeunt_checkpoint(s->x, "");
+
+	if (r < 0 && r != s->save_error)
+		cmd_error(
+			"the state in '%s' cannot be written: %s; after a crash exits may come twice",
+			s->options->pacct_state, strerror(-r));
+	s->save_error = r;
+}
+
+/* A crash before the first time shall have a place to go on from: nothing was read yet. */
+static void save_first(struct serving *s)
+{
+	if (s->options->pacct_state && access(s->options->pacct_state, F_OK))
+		save(s);
+}
+
 int serve_start(struct serving *s)
 {
 	char error[512];
 	int r;
 
+	save_first(s);
 	for (size_t i = 0; i < s->n_sinks; i++) {
 		const struct sink_ops *ops = s->sinks[i]->ops;
 
@@ -121,35 +141,35 @@ static int ms_until(int64_t at, int64_t now)
 	return (int)MIN(MAX((at - now + NS_PER_MSEC - 1) / NS_PER_MSEC, 0), 3600 * 1000);
 }
 
-/* What cannot be saved is told once, and saved as soon as that works again. */
-static void save(struct serving *s)
+static bool all_taken(const struct serving *s)
 {
-	int r = exeunt_checkpoint(s->x, "");
+	struct sink_report report;
 
-	if (r < 0 && r != s->save_error)
-		cmd_error(
-			"the state in '%s' cannot be written: %s; after a crash exits may come twice",
-			s->options->pacct_state, strerror(-r));
-	s->save_error = r;
+	for (size_t i = 0; i < s->n_sinks; i++) {
+		s->sinks[i]->ops->report(s->sinks[i], &report);
+		if (report.queued_bytes && !s->sinks[i]->ops->fleeting)
+			return false;
+	}
+	return true;
 }
 
 /*
- * What is in front of the position was taken by every sink that lasts, so that a crash costs none of it; what came behind it, or
- * waits because a sink is behind, comes twice then.
+ * What is in front of the position was handed over, and taken by every sink that lasts, so that a crash costs none of it; what
+ * came behind it comes twice then. So it is saved in a moment in which no process waits for what another source has to tell.
  */
 static int64_t checkpoint(struct serving *s, int64_t now, int64_t last)
 {
-	struct sink_report report;
+	struct exeunt_balance b;
 
 	if (!s->options->pacct_state || now - last < CHECKPOINT_NS)
 		return last;
 	exeunt_settle(s->x);
+	exeunt_balance(s->x, &b);
+	if (b.pending)
+		return last;
 	flush_sinks(s, now);
-	for (size_t i = 0; i < s->n_sinks; i++) {
-		s->sinks[i]->ops->report(s->sinks[i], &report);
-		if (report.queued_bytes && !s->sinks[i]->ops->fleeting)
-			return now; /* not before the next time is it tried again */
-	}
+	if (!all_taken(s))
+		return now; /* not before the next time is it tried again */
 	save(s);
 	return now;
 }
