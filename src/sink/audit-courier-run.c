@@ -20,8 +20,10 @@
 #define SOCKET_FD 3
 #define ASK_NS (5 * NS_PER_SEC) /* while lines are sent */
 /* While it does not work: twice as long each time, as each question costs the kernel a thread. */
-#define ASK_HELD_NS (NS_PER_SEC / 2)
+#define ASK_HELD_NS (NS_PER_SEC / 50)
 #define ASK_HELD_MOST_NS (4 * NS_PER_SEC)
+/* In the owner's socket, which takes 208 KiB by default. What does not fit the kernel moves to a queue that AUDIT_GET does not tell. */
+#define UNREAD_BYTES (96UL * 1024)
 
 struct run {
 	int control; /* or negative errno */
@@ -32,6 +34,7 @@ struct run {
 	int64_t asked_ns;   /* 0: never */
 	int64_t pause_ns;   /* until the next question while it does not work */
 	uint64_t ask_at;    /* lines taken */
+	uint32_t lost;	    /* records of all programs that the kernel has given up */
 	uint64_t arrived;   /* lines that the owner has read, as far as is known */
 	int64_t arrived_ns; /* CLOCK_REALTIME of that */
 	struct courier_report report;
@@ -91,17 +94,25 @@ static void set_arrived(struct run *c)
 	c->arrived_ns = real_now();
 }
 
-/* Whoever was to read has gone, or audit was off: nobody knows how many of these it had read. */
-static void suspect(struct run *c)
+static void suspect(struct run *c, uint64_t n)
 {
-	uint64_t sent = c->report.taken - c->report.refused;
-
-	if (sent == c->arrived)
+	if (!n)
 		return;
-	c->report.suspect += sent - c->arrived;
+	c->report.suspect += n;
 	c->report.from_ns = c->arrived_ns;
+	c->report.to_ns = real_now();
+}
+
+static uint64_t unproven(const struct run *c)
+{
+	return c->report.taken - c->report.refused - c->arrived;
+}
+
+/* Whoever was to read has gone, or audit was off: nobody knows how many of these it had read. */
+static void suspect_all(struct run *c)
+{
+	suspect(c, unproven(c));
 	set_arrived(c);
-	c->report.to_ns = c->arrived_ns;
 }
 
 static void set_state(struct run *c, enum courier_state state, int error)
@@ -109,7 +120,7 @@ static void set_state(struct run *c, enum courier_state state, int error)
 	if (state == COURIER_WORKS)
 		c->pause_ns = ASK_HELD_NS;
 	if (state == COURIER_OFF || state == COURIER_NO_OWNER || state == COURIER_OURS)
-		suspect(c);
+		suspect_all(c);
 	c->report.state = state;
 	c->report.error = error;
 }
@@ -125,7 +136,7 @@ static bool owner_ended(const struct run *c)
 static void watch_owner(struct run *c, uint32_t pid)
 {
 	if (c->owner != pid)
-		suspect(c);
+		suspect_all(c);
 	else if (c->owner_fd >= 0 && !owner_ended(c))
 		return;
 	c->owner_fd = close_fd(c->owner_fd);
@@ -136,18 +147,45 @@ static void watch_owner(struct run *c, uint32_t pid)
 	c->owner_gone = owner_ended(c) || (pid && c->owner_fd < 0 && errno == ESRCH);
 }
 
-static enum courier_state judge(const struct run *c, const struct audit_facts *f)
+/* Half full, or once it is held a quarter. 0 is no bound. */
+static bool is_behind(const struct run *c, const struct audit_facts *f, unsigned long unread)
 {
-	uint32_t bound = f->backlog_limit / (c->report.state == COURIER_BACKLOG ? 4 : 2);
+	uint32_t part = c->report.state == COURIER_BACKLOG ? 4 : 2;
 
+	return unread > UNREAD_BYTES * 2 / part ||
+	       (f->backlog_limit && f->backlog > f->backlog_limit / part);
+}
+
+static enum courier_state judge(const struct run *c, const struct audit_facts *f,
+				unsigned long unread)
+{
 	if (!f->enabled)
 		return COURIER_OFF;
 	if (!f->pid || c->owner_gone)
 		return COURIER_NO_OWNER;
 	if (f->pid == c->main_pid)
 		return COURIER_OURS;
-	/* 0 is no bound */
-	return f->backlog_limit && f->backlog > bound ? COURIER_BACKLOG : COURIER_WORKS;
+	return is_behind(c, f, unread) ? COURIER_BACKLOG : COURIER_WORKS;
+}
+
+/* Those that the kernel gave up may have been ours. */
+static void take_lost(struct run *c, uint32_t lost)
+{
+	if (lost > c->lost)
+		suspect(c, MIN(lost - c->lost, unproven(c)));
+	c->lost = lost;
+}
+
+static void take_facts(struct run *c, const struct audit_facts *f)
+{
+	unsigned long unread = f->pid ? waiting_for(f->pid) : 0;
+
+	take_lost(c, f->lost);
+	watch_owner(c, f->pid);
+	set_state(c, judge(c, f, unread), 0);
+	c->ask_at = c->report.taken + (f->backlog_limit ? MAX(f->backlog_limit / 4, 1U) : 2048U);
+	if (c->report.state == COURIER_WORKS && !f->backlog && !unread)
+		set_arrived(c);
 }
 
 /* What no later try will change; it holds for every line, so that the line is kept and not counted as refused. */
@@ -166,11 +204,7 @@ static void ask(struct run *c)
 		set_state(c, COURIER_REFUSED, r);
 	if (r < 0)
 		return;
-	watch_owner(c, f.pid);
-	set_state(c, judge(c, &f), 0);
-	c->ask_at = c->report.taken + (f.backlog_limit ? MAX(f.backlog_limit / 4, 1U) : 2048U);
-	if (c->report.state == COURIER_WORKS && !f.backlog && !waiting_for(f.pid))
-		set_arrived(c);
+	take_facts(c, &f);
 }
 
 static bool works(const struct run *c)
@@ -289,6 +323,11 @@ static bool has_ended(void)
 	return poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR);
 }
 
+static bool is_due(const struct run *c)
+{
+	return c->report.state != COURIER_REFUSED && mono_now() - c->asked_ns >= c->pause_ns;
+}
+
 /* Lines until their end; those that cannot be sent then stay unsent. */
 static void run(struct run *c)
 {
@@ -296,20 +335,20 @@ static void run(struct run *c)
 
 	while (more || (c->len && works(c))) {
 		wait_for_work(c);
-		if (works(c) && more)
-			more = read_lines(c);
-		else if (!works(c) && has_ended())
+		if (!works(c) && has_ended())
 			break;
-		if (works(c)) {
-			deliver_lines(c);
-		} else if (c->report.state != COURIER_REFUSED &&
-			   mono_now() - c->asked_ns >= c->pause_ns) {
+		if (!works(c) && is_due(c)) {
 			ask(c);
 			c->pause_ns = MIN(2 * c->pause_ns, ASK_HELD_MOST_NS);
 		}
+		if (works(c)) {
+			deliver_lines(c); /* what was kept while it did not */
+			more = more && read_lines(c);
+			deliver_lines(c);
+		}
 		send_report(c);
 	}
-	if (works(c))
+	if (works(c) && unproven(c))
 		ask(c);
 	send_report(c);
 }

@@ -23,6 +23,8 @@
 #define RATE 200
 #define BUFFER (1024 * 1024)
 #define START_MS 2000
+#define TELL_BACKLOG_NS \
+	(60 * NS_PER_SEC) /* a reader that is slow now and then is told of no more often */
 
 struct audit_sink {
 	struct sink sink;
@@ -34,6 +36,7 @@ struct audit_sink {
 	int epoll_fd;
 	bool behind, ending, gone, told;
 	uint32_t state; /* as last told */
+	int64_t backlog_told_ns;
 };
 
 static struct audit_sink *of(struct sink *s)
@@ -131,6 +134,11 @@ static void tell_state(struct audit_sink *a)
 
 	if (a->report.state == a->state)
 		return;
+	if (a->report.state == COURIER_BACKLOG) {
+		if (a->backlog_told_ns && mono_now() - a->backlog_told_ns < TELL_BACKLOG_NS)
+			return;
+		a->backlog_told_ns = mono_now();
+	}
 	if (trouble)
 		sink_say(&a->sink, 4, "records for audit are kept, as far as the buffer goes: %s",
 			 trouble);
@@ -215,8 +223,7 @@ static bool audit_sink_finish(struct sink *s, int64_t now)
 
 	audit_sink_flush(s, now);
 	trouble = courier_trouble(&a->report, buf, sizeof(buf));
-	if (!a->ending &&
-	    (!output_pending(a->output) || (trouble && a->report.state != COURIER_BACKLOG))) {
+	if (!a->ending && (!untaken(a) || (trouble && a->report.state != COURIER_BACKLOG))) {
 		a->ending = true;
 		courier_end(&a->courier);
 		take_reports(a);
