@@ -17,6 +17,7 @@ int cmd_check(int argc, char **argv);
 int cmd_rules(int argc, char **argv);
 int cmd_plugin(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 
 /* A message to stderr, "exeunt: ..." in one line; control bytes in it come out as `?`. */
 void cmd_error(const char *format, ...) PRINTF(1, 2);

@@ -14,6 +14,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{ "live", cmd_live, "a line for each process that ends, as it ends (the default)" },
+	{ "top", cmd_top, "full screen: what ends most here, and what it costs" },
 	{ "run", cmd_run, "the daemon: each exit to files, sockets, plugins ..." },
 	{ "plugin", cmd_plugin,
 	  "run by auditd: its records, joined with the kernel's other sources" },

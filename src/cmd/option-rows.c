@@ -123,14 +123,35 @@ static const struct row {
 	  { "user", required_argument, NULL, OPT_USER },
 	  "USER",
 	  "become this user once everything is open" },
-	{ OPTIONS_REPORT,
+	{ OPTIONS_TOP,
+	  { "replay", required_argument, NULL, OPT_REPLAY },
+	  "FILE",
+	  "play a capture or an accounting file, not what ends now" },
+	{ OPTIONS_TOP,
+	  { "speed", required_argument, NULL, OPT_SPEED },
+	  "N",
+	  "of --replay: so many times as fast as it was, or max (default)" },
+	{ OPTIONS_TOP,
+	  { "window", required_argument, NULL, OPT_WINDOW },
+	  "TIME",
+	  "10s, 1m (default), 5m or start: what is older fades" },
+	{ OPTIONS_TOP,
+	  { "batch", no_argument, NULL, 'b' },
+	  NULL,
+	  "print each screen as text, without keys" },
+	{ OPTIONS_TOP, { "iterations", required_argument, NULL, 'n' }, "N", "end after N screens" },
+	{ OPTIONS_TOP,
+	  { "delay", required_argument, NULL, 'd' },
+	  "SECONDS",
+	  "from one screen to the next (default: 1)" },
+	{ OPTIONS_REPORT | OPTIONS_TOP,
 	  { "by", required_argument, NULL, OPT_BY },
 	  "FIELDS",
-	  "group by these, with commas between (default: comm)" },
-	{ OPTIONS_REPORT,
+	  "group by these, with commas between (default: comm); top: by one" },
+	{ OPTIONS_REPORT | OPTIONS_TOP,
 	  { "sort", required_argument, NULL, OPT_SORT },
 	  "WHAT",
-	  "the most first: cpu (default), exits, elapsed, failed; or by name" },
+	  "the most first: cpu (default), exits, failed ...; or by name" },
 	{ OPTIONS_REPORT,
 	  { "top", required_argument, NULL, OPT_TOP },
 	  "N",
@@ -147,7 +168,7 @@ static const struct row {
 	  { "output", required_argument, NULL, 'o' },
 	  "FILE",
 	  "write there, not to standard output" },
-	{ OPTIONS_RECORDS | OPTIONS_REPORT | OPTIONS_RUN | OPTIONS_OF_SINK,
+	{ OPTIONS_RECORDS | OPTIONS_REPORT | OPTIONS_RUN | OPTIONS_OF_SINK | OPTIONS_TOP,
 	  { "filter", required_argument, NULL, 'f' },
 	  "EXPR",
 	  "only these, such as 'exit.code != 0 and comm ~ \"^ssh\"'" },
@@ -167,15 +188,15 @@ static const struct row {
 	  { "numeric", no_argument, NULL, 'n' },
 	  NULL,
 	  "numbers for users and groups" },
-	{ OPTIONS_PEOPLE | OPTIONS_REPORT,
+	{ OPTIONS_PEOPLE | OPTIONS_REPORT | OPTIONS_TOP,
 	  { "utc", no_argument, NULL, OPT_UTC },
 	  NULL,
 	  "times in UTC, not local" },
-	{ OPTIONS_PEOPLE,
+	{ OPTIONS_PEOPLE | OPTIONS_TOP,
 	  { "color", required_argument, NULL, OPT_COLOR },
 	  "WHEN",
 	  "auto, always or never" },
-	{ OPTIONS_PEOPLE,
+	{ OPTIONS_PEOPLE | OPTIONS_TOP,
 	  { "no-color", no_argument, NULL, OPT_NO_COLOR },
 	  NULL,
 	  "the same as --color=never" },
@@ -231,10 +252,10 @@ void option_rows_help(int groups, const char *usage)
 		sinks_help();
 }
 
-const char *option_name(int opt)
+const char *option_name(int groups, int opt)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (rows[i].option.val == opt)
+		if (rows[i].option.val == opt && (rows[i].groups & groups))
 			return rows[i].option.name;
 	return "";
 }

@@ -43,6 +43,9 @@ enum {
 	OPT_FOLLOW,
 	OPT_KEEP_BYTES,
 	OPT_CONFIG,
+	OPT_REPLAY,
+	OPT_SPEED,
+	OPT_WINDOW,
 	OPT_CHECK_CONFIG,
 	OPT_PID_FILE,
 	OPT_NO_SECCOMP,
@@ -58,8 +61,8 @@ void option_rows_collect(int groups, struct option *options, char *letters);
 /* To standard output. */
 void option_rows_help(int groups, const char *usage);
 
-/* The long name; "" if there is none. */
-const char *option_name(int opt);
+/* The long name that it has in these groups; "" if there is none. */
+const char *option_name(int groups, int opt);
 
 /* The option of that long name out of these groups, *has_arg as getopt_long() has it; or -ENOENT. */
 int option_find(int groups, const char *name, int *has_arg);

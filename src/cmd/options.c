@@ -150,6 +150,32 @@ static void take_for_history(struct options *o, int opt, const char *arg)
 	}
 }
 
+/* -n is a number here; for the others it is --numeric. */
+static int take_for_top(struct options *o, int opt, const char *arg, const char **expected)
+{
+	switch (opt) {
+	case OPT_REPLAY:
+		o->replay = arg;
+		return 0;
+	case OPT_SPEED:
+		o->speed = arg;
+		return 0;
+	case OPT_WINDOW:
+		o->window = arg;
+		return 0;
+	case 'b':
+		o->batch = true;
+		return 0;
+	case 'd':
+		o->delay = arg;
+		o->delay_given = true;
+		return 0;
+	default:
+		*expected = "a whole number above 0";
+		return value_count(arg, &o->iterations);
+	}
+}
+
 static int take(struct options *o, int opt, const char *arg, const char **expected)
 {
 	switch (opt) {
@@ -227,7 +253,15 @@ static int take(struct options *o, int opt, const char *arg, const char **expect
 	case OPT_PID_FILE:
 		o->pid_file = arg;
 		return 0;
+	case OPT_REPLAY:
+	case OPT_SPEED:
+	case OPT_WINDOW:
+	case 'b':
+	case 'd':
+		return take_for_top(o, opt, arg, expected);
 	case 'n':
+		if (arg)
+			return take_for_top(o, opt, arg, expected);
 		o->numeric = true;
 		return 0;
 	case 'q':
@@ -294,8 +328,8 @@ static int parse(struct options *o, int argc, char **argv, const char *hint, int
 			return CMD_DONE;
 		}
 		if (take(o, opt, optarg, &expected) < 0)
-			return cmd_usage_error(hint, "--%s=%s: expected %s", option_name(opt),
-					       optarg, expected);
+			return cmd_usage_error(hint, "--%s=%s: expected %s",
+					       option_name(groups, opt), optarg, expected);
 	}
 	o->first_operand = optind;
 	return -1;

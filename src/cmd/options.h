@@ -18,6 +18,7 @@ enum option_group {
 	OPTIONS_RUN = 64,      /* for the daemon: --to, --config ... */
 	OPTIONS_OF_SINK = 128, /* what may stand behind a --to */
 	OPTIONS_ARGS = 256,    /* what becomes of arguments */
+	OPTIONS_TOP = 1024,    /* what top takes: --replay, --speed, --batch ... */
 	OPTIONS_ATTACH = 512,  /* to a daemon: --socket */
 	OPTIONS_HISTORY = 512, /* of last: --since, --failed ... */
 	OPTIONS_LISTEN = OPTIONS_SOURCES | OPTIONS_BY_HAND,
@@ -37,6 +38,9 @@ struct sink_choice {
 
 struct options {
 	bool json, threads, numeric, quiet, utc, source_given, status_given;
+	const char *replay, *speed, *window, *delay; /* NULL: not given */
+	uint64_t iterations;			     /* 0: no limit */
+	bool batch, delay_given;
 	enum color_when color;
 	bool no_args, force;
 	const char *of_user, *signal, *since, *until;

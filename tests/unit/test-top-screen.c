@@ -180,7 +180,7 @@ static void fits(void **state)
 	char name[16];
 
 	for (int i = 0; i < 200; i++) {
-		snprintf(name, sizeof(name), "name-%d-%.8s", i, "xxxxxxxx");
+		snprintf(name, sizeof(name), "name-%d-xxxx", i);
 		take(f, name, i, 0);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
