@@ -25,57 +25,70 @@ enum how {
 
 struct row {
 	const char *name; /* with its blank and = */
-	uint8_t field, how;
+	uint8_t name_len, field, how;
 	uint16_t max; /* bytes of text */
 };
 
+#define ROW(name, field, how, max)                                               \
+	{                                                                        \
+		" " name "=", sizeof(name) + 1, EXEUNT_F_##field, HOW_##how, max \
+	}
+
 static const struct row rows[] = {
-	{ " opid=", EXEUNT_F_PID, HOW_SIGNED, 0 },
-	{ " otid=", EXEUNT_F_THREAD_ID, HOW_SIGNED, 0 },
-	{ " oppid=", EXEUNT_F_PARENT_PID, HOW_SIGNED, 0 },
-	{ " ouid=", EXEUNT_F_UID, HOW_PLAIN, 0 },
-	{ " ogid=", EXEUNT_F_GID, HOW_PLAIN, 0 },
-	{ " oauid=", EXEUNT_F_LOGIN_UID, HOW_PLAIN, 0 },
-	{ " oses=", EXEUNT_F_SESSION, HOW_SIGNED, 0 },
-	{ " obj=", EXEUNT_F_SUBJECT, HOW_LABEL, 128 },
-	{ " ocomm=", EXEUNT_F_COMM, HOW_STRING, 20 },
-	{ " exe=", EXEUNT_F_EXE_PATH, HOW_STRING, 1024 },
-	{ " proctitle=", EXEUNT_F_ARGS, HOW_ARGS, ARGS_MAX },
-	{ " cgroup=", EXEUNT_F_CGROUP, HOW_STRING, 512 },
-	{ " unit=", EXEUNT_F_UNIT, HOW_STRING, 256 },
-	{ " terminal=", EXEUNT_F_TTY, HOW_LABEL, 32 },
-	{ " exit=", EXEUNT_F_EXIT_CODE, HOW_PLAIN, 0 },
-	{ " sig=", EXEUNT_F_EXIT_SIGNAL, HOW_PLAIN, 0 },
-	{ " core=", EXEUNT_F_EXIT_CORE_DUMPED, HOW_YES_NO, 0 },
-	{ " certain=", EXEUNT_F_EXIT_CERTAIN, HOW_YES_NO, 0 },
-	{ " start=", EXEUNT_F_CREATION_TIME, HOW_TIME, 0 },
-	{ " elapsed=", EXEUNT_F_ELAPSED, HOW_SECONDS, 0 },
-	{ " utime=", EXEUNT_F_CPU_USER, HOW_SECONDS, 0 },
-	{ " stime=", EXEUNT_F_CPU_SYSTEM, HOW_SECONDS, 0 },
-	{ " maxrss=", EXEUNT_F_RSS_PEAK, HOW_KIB, 0 },
-	{ " read=", EXEUNT_F_READ_BYTES, HOW_KIB, 0 },
-	{ " written=", EXEUNT_F_WRITE_BYTES, HOW_KIB, 0 },
+	ROW("opid", PID, SIGNED, 0),
+	ROW("otid", THREAD_ID, SIGNED, 0),
+	ROW("oppid", PARENT_PID, SIGNED, 0),
+	ROW("ouid", UID, PLAIN, 0),
+	ROW("ogid", GID, PLAIN, 0),
+	ROW("oauid", LOGIN_UID, PLAIN, 0),
+	ROW("oses", SESSION, SIGNED, 0),
+	ROW("obj", SUBJECT, LABEL, 128),
+	ROW("ocomm", COMM, STRING, 20),
+	ROW("exe", EXE_PATH, STRING, 1024),
+	ROW("proctitle", ARGS, ARGS, ARGS_MAX),
+	ROW("cgroup", CGROUP, STRING, 512),
+	ROW("unit", UNIT, STRING, 256),
+	ROW("terminal", TTY, LABEL, 32),
+	ROW("exit", EXIT_CODE, PLAIN, 0),
+	ROW("sig", EXIT_SIGNAL, PLAIN, 0),
+	ROW("core", EXIT_CORE_DUMPED, YES_NO, 0),
+	ROW("certain", EXIT_CERTAIN, YES_NO, 0),
+	ROW("start", CREATION_TIME, TIME, 0),
+	ROW("elapsed", ELAPSED, SECONDS, 0),
+	ROW("utime", CPU_USER, SECONDS, 0),
+	ROW("stime", CPU_SYSTEM, SECONDS, 0),
+	ROW("maxrss", RSS_PEAK, KIB, 0),
+	ROW("read", READ_BYTES, KIB, 0),
+	ROW("written", WRITE_BYTES, KIB, 0),
+};
+
+/* What may stand between quotes. */
+static const bool is_plain[256] = {
+	[0x21] = true,
+	[0x23 ... 0x26] = true,
+	[0x28 ... 0x3c] = true,
+	[0x3e ... 0x7e] = true,
 };
 
 static bool needs_hex(const char *s, size_t len)
 {
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)s[i];
+	bool plain = true;
 
-		if (c < 0x21 || c > 0x7e || c == '"' || c == '\'' || c == '=')
-			return true;
-	}
-	return false;
+	for (size_t i = 0; i < len; i++)
+		plain &= is_plain[(unsigned char)s[i]];
+	return !plain;
 }
 
 /* What cannot be taken for anything but a label or a terminal. */
 static bool is_bare(const char *s, size_t len)
 {
+	static const char others[] = { '_', '-', ':', '.', ',', '/' };
+
 	for (size_t i = 0; i < len; i++) {
 		char c = s[i];
 
 		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
-		    !strchr("_-:.,/", c))
+		    !memchr(others, c, sizeof(others)))
 			return false;
 	}
 	return len > 0;
@@ -234,7 +247,7 @@ static char *put_process(char *p, const struct exeunt_record *r)
 
 		if (row->field == EXEUNT_F_THREAD_ID && r->type != EXEUNT_TYPE_THREAD)
 			continue;
-		p = fmt_str(p, row->name);
+		p = fmt_mem(p, row->name, row->name_len);
 		p = exeunt_has(r, row->field) ? put_value(p, r, row) : put_absent(p, r, row);
 	}
 	return FMT_LIT(p, " res=success");

@@ -123,6 +123,24 @@ static void nothing_known(void **state)
 		      " written=? res=success'\n");
 }
 
+/* Labels and terminals stand bare, but only if they are harmless. */
+static void odd_labels(void **state)
+{
+	struct exeunt_record r = record(EXEUNT_TYPE_EXIT);
+
+	(void)state;
+	field_set(&r, EXEUNT_F_SUBJECT);
+	field_set(&r, EXEUNT_F_TTY);
+	r.subject = BYTES("a\0b");
+	r.tty = BYTES("");
+	assert_non_null(strstr(format(&r), " obj=610062 "));
+	assert_non_null(strstr(line, " terminal=\"\" "));
+	r.subject = BYTES("x (enforce)");
+	r.tty = BYTES("?");
+	assert_non_null(strstr(format(&r), " obj=782028656E666F72636529 "));
+	assert_non_null(strstr(line, " terminal=\"?\" "));
+}
+
 static void loss_line(void **state)
 {
 	struct exeunt_loss loss = { .source = EXEUNT_SOURCE_TASKSTATS,
@@ -328,6 +346,7 @@ int main(void)
 		cmocka_unit_test(status_line),	  cmocka_unit_test(longest_line),
 		cmocka_unit_test(every_byte),	  cmocka_unit_test(forged_names),
 		cmocka_unit_test(into_an_output), cmocka_unit_test(own_sender),
+		cmocka_unit_test(odd_labels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
