@@ -90,7 +90,7 @@ void entry_flush(struct sink *s, int64_t now)
 		e->too_long = report.too_long;
 	}
 	if (!r)
-		feed_tell(&e->feed, false);
+		feed_flush(&e->feed);
 	tell_trouble(e, report.error);
 }
 
@@ -121,7 +121,7 @@ bool entry_finish(struct sink *s, int64_t now)
 	if (report.waiting && report.error)
 		sink_say(s, 3, "nobody took the last %llu records of '%s'",
 			 (unsigned long long)report.waiting, e->path);
-	return !report.waiting || report.error;
+	return report.error || (!report.waiting && !e->feed.stop_ns);
 }
 
 void entry_report(const struct sink *s, struct sink_report *ret)

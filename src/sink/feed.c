@@ -180,9 +180,14 @@ static void put_stop(struct feed *f)
 		f->stop_ns = 0;
 }
 
+static int flush_output(struct feed *f)
+{
+	return f->output ? output_flush(f->output) : 0;
+}
+
 int feed_flush(struct feed *f)
 {
-	int r = output_flush(f->output);
+	int r = flush_output(f);
 	bool told;
 
 	if (r < 0 || likely(!f->dropped && !f->stop_ns))
@@ -190,7 +195,7 @@ int feed_flush(struct feed *f)
 	told = feed_tell(f, false);
 	if (f->stop_ns)
 		put_stop(f);
-	return told || !f->stop_ns ? output_flush(f->output) : r;
+	return told || !f->stop_ns ? flush_output(f) : r;
 }
 
 void feed_report(const struct feed *f, struct sink_report *ret)

@@ -9,8 +9,8 @@
  *
  * With a rate, records about processes that exceed it count as dropped, and losses are told once a second at most.
  *
- * Never waits. The output is borrowed, and is NULL for a stream that has none, whose owner calls feed_tell() instead of
- * feed_flush(). How a record is written is told by `write`: json_write() or one that is like it.
+ * Never waits. The output is borrowed, and is NULL for a stream whose `write` has another place for the records; its
+ * owner calls feed_flush() when there is room. How a record is written is told by `write`: json_write() or one that is like it.
  */
 #ifndef SINK_FEED_H
 #define SINK_FEED_H
