@@ -9,7 +9,7 @@ import socket
 import time
 
 import lib
-from accounting import acct
+from accounting import acct, require_off
 from daemon import Daemon, exits_of, read, scratch
 
 UNIT = os.path.join(os.path.dirname(__file__), "..", "..", "tools", "exeunt.service")
@@ -135,6 +135,7 @@ def unit_capabilities():
 
 def within_the_unit():
     """with no capability but those of the unit: every source, sinks that need some; confined, and still at work"""
+    require_off()
     names = unit_capabilities()
     lib.check("net_admin" in names and "sys_admin" not in names, f"the unit has {names}")
     exeunt, lib.EXEUNT = lib.EXEUNT, scratch("within")
@@ -150,7 +151,6 @@ def within_the_unit():
 
 def at_work():
     out, sock, prom = scratch("unit.json"), scratch("unit.sock"), scratch("unit.prom")
-    acct(None)
     d = Daemon("--to", f"json:{out}", "--to", f"socket:{sock}", "--to", f"metrics:{prom}", "--interval", 1,
                "--to", "plugin:/usr/bin/cat", "--pacct", "own", "--status", 1, source=None)
     pid = d.process.pid
