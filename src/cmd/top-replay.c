@@ -97,6 +97,20 @@ static int on_record(const struct exeunt_record *r, void *userdata)
 	return 0;
 }
 
+/* What the file told so far is forgotten, with its losses: it tells them again. */
+static int forget(struct top *t)
+{
+	struct top_model *m;
+
+	if (!top_model_now(t->model))
+		return 0;
+	if (top_model_new(&m, 0) < 0)
+		return -ENOMEM;
+	top_model_free(t->model);
+	t->model = m;
+	return 0;
+}
+
 /* From the beginning. Returns an exit status. */
 static int play(struct top *t)
 {
@@ -113,7 +127,7 @@ static int play(struct top *t)
 	exeunt_free(TAKE(t->x));
 	t->again = t->at_end = false;
 	t->begin_mono_ns = t->skipped_ns = t->next_print_ns = 0;
-	if (exeunt_new(&t->x, &options) < 0) {
+	if (forget(t) < 0 || exeunt_new(&t->x, &options) < 0) {
 		cmd_error("cannot begin: not enough memory");
 		return CMD_FAILED;
 	}
@@ -140,21 +154,14 @@ int top_replay(struct top *t)
 
 	do {
 		status = play(t);
-		if (t->again) {
-			struct top_model *m;
-
-			if (top_model_new(&m, 0) < 0)
-				return CMD_FAILED;
-			top_model_free(t->model);
-			t->model = m;
+		if (t->again)
 			continue;
-		}
 		if (!t->quit && status != CMD_DONE && !top_model_now(t->model))
 			break; /* told, and there is nothing to see */
 		if (!t->quit && t->curses)
 			stay(t);
 		else if (!t->quit)
 			top_turn(t, mono_now());
-	} while (t->again && !t->quit);
+	} while (t->again && !t->quit && t->x);
 	return status;
 }

@@ -92,6 +92,22 @@ static size_t scroll(struct top_view *v, size_t n, size_t rows)
 	return v->inner_scroll;
 }
 
+static void put_group_name(struct top_screen *s, const struct top_view *v, struct top_line *l)
+{
+	static struct top_key key;
+	struct exeunt_record r;
+	enum exeunt_field f;
+	int used;
+
+	top_key_make(&key, &s->exits[0]->record);
+	top_key_record(key.data, key.len, &r);
+	f = top_key_field(&r, v->by);
+	if (f == EXEUNT_F_COUNT || l->columns >= s->width)
+		return;
+	used = text_field(&l->text, &r, f, s->width - l->columns, false);
+	l->columns += MAX(used, 0);
+}
+
 void top_draw_group(struct top_screen *s, struct top_view *v, struct top_model *m,
 		    const struct filter *filter, int rows)
 {
@@ -101,20 +117,8 @@ void top_draw_group(struct top_screen *s, struct top_view *v, struct top_model *
 	collect(s, v, m, filter);
 	top_put(s, l, TOP_STYLE_STRONG, "the latest %zu exits, the newest first, of %s ",
 		s->n_exits, top_by_word(v->by));
-	if (s->n_exits) {
-		struct text_buffer b = { 0 };
-		static struct top_key key;
-		struct exeunt_record r;
-		enum exeunt_field f;
-
-		top_key_make(&key, &s->exits[0]->record);
-		top_key_record(key.data, key.len, &r);
-		f = top_key_field(&r, v->by);
-		if (f != EXEUNT_F_COUNT &&
-		    text_field(&b, &r, f, MAX(s->width - l->columns, 0), false) >= 0)
-			top_put_raw(s, l, TOP_STYLE_STRONG, b.data, b.len, s->width, false);
-		free(b.data);
-	}
+	if (s->n_exits)
+		put_group_name(s, v, l);
 	put_exit(s, NULL, TOP_STYLE_TITLE);
 	at = scroll(v, s->n_exits, body);
 	for (size_t i = at; i < s->n_exits && i < at + body; i++)
@@ -155,23 +159,23 @@ void top_draw_exit(struct top_screen *s, struct top_view *v, struct top_model *m
 void top_draw_help(struct top_screen *s, struct top_view *v, int rows)
 {
 	static const char *const help[] = {
-		"  1 2 3 4    group by command, executable, user, login user,",
-		"  5 6 7 8    parent, unit or cgroup, container, exit status; g and G: the next, the one before",
-		"  < >        sort by the column on the left, on the right; R: the least first",
-		"  P M E F K  sort by CPU, RSS, exits, failed, killed; T: longest life; N: name",
-		"  w          window: last 10 s, minute, 5 minutes (what is older fades), since the start",
-		"  / or f     filter, as --filter has it; a word alone is looked for in the command",
-		"  Enter      the latest exits of a group; then all fields of one; Esc: back",
-		"  up down    move, also PgUp, PgDn, Home, End",
-		"  space      freeze and go on",
-		"  l          the pane with the latest exits, on and off",
-		"  d          seconds from one screen to the next",
-		"  0          count from now on",
-		"  W          remember all this for the next time",
-		"  ^L q       draw the screen again; quit",
+		"  1 2 3 4     group by command, executable, user, login user,",
+		"  5 6 7 8     parent, unit or cgroup, container, exit status; g G: next, before",
+		"  < >         sort by the column on the left, on the right; R: the least first",
+		"  P M E F K   sort by CPU, RSS, exits, failed, killed; T: longest life; N: name",
+		"  w           window: last 10 s, min, 5 min (older ones fade), since the start",
+		"  / or f      a filter as --filter takes it; a word is looked for in commands",
+		"  Enter       the latest exits of a group; then all fields of one; Esc: back",
+		"  up down     move; also PgUp, PgDn, Home, End",
+		"  space       freeze, and go on",
+		"  l           the latest exits below the table, on and off",
+		"  d           seconds from one screen to the next",
+		"  0           count from now on",
+		"  W           remember these choices for the next time",
+		"  ^L q        draw the screen again; quit",
 		"",
-		"  >5: some did not tell it, at least 5 in all. -: nobody told it. *: sorted by this.",
-		"  CPU%: of the CPU of all that is in the table. MEAN, LONGEST: time that they lived.",
+		"  >5: at least 5, some did not tell. -: nobody told. *: sorted by this.",
+		"  CPU%: of the CPU of all in the table. MEAN, LONGEST: how long they lived.",
 	};
 	struct top_line *l = top_screen_line(s, TOP_STYLE_TITLE);
 	size_t body = (size_t)MAX(rows - 1, 1), at = scroll(v, ARRAY_SIZE(help), body);
