@@ -12,16 +12,18 @@
 
 #include "base/clock.h"
 #include "base/descriptors.h"
-#include "base/format.h"
+#include "base/privileges.h"
 #include "sink/audit-line.h"
 #include "source/audit_control.h"
 #include "source/audit_report.h"
 
 #define SOCKET_FD 3
+#define ASK_IDLE \
+	8 /* so many are worth a question when no more come: that itself makes one, by the end of a kernel thread */
 #define ASK_NS (5 * NS_PER_SEC) /* while lines are sent */
 /* While it does not work: twice as long each time, as each question costs the kernel a thread. */
 #define ASK_HELD_NS (NS_PER_SEC / 50)
-#define ASK_HELD_MOST_NS (4 * NS_PER_SEC)
+#define ASK_HELD_MOST_NS (10 * NS_PER_SEC)
 /* In the owner's socket, which takes 208 KiB by default. What does not fit the kernel moves to a queue that AUDIT_GET does not tell. */
 #define UNREAD_BYTES (96UL * 1024)
 
@@ -42,28 +44,19 @@ struct run {
 	size_t len;
 };
 
+/* Two capabilities, or as many of them as there are; and what ends the main process shall not end this one. */
 static void become_small(void)
 {
-	static const unsigned int keep[] = { CAP_AUDIT_WRITE, CAP_AUDIT_CONTROL };
-	bool able[ARRAY_SIZE(keep)];
+	const uint64_t keep = UINT64_C(1) << CAP_AUDIT_WRITE | UINT64_C(1) << CAP_AUDIT_CONTROL;
+	char error[256];
 	sigset_t all;
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	setsid();
 	prctl(PR_SET_NAME, "exeunt-courier");
-	capng_clear(CAPNG_SELECT_BOTH);
-	if (!capng_get_caps_process()) {
-		for (size_t i = 0; i < ARRAY_SIZE(keep); i++)
-			able[i] = capng_have_capability(CAPNG_PERMITTED, keep[i]);
-		capng_clear(CAPNG_SELECT_BOTH);
-		for (size_t i = 0; i < ARRAY_SIZE(keep); i++)
-			if (able[i])
-				capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, keep[i]);
-		if (capng_apply(CAPNG_SELECT_BOTH))
-			capng_apply(CAPNG_SELECT_CAPS); /* without CAP_SETPCAP */
-	}
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (privileges_drop(NULL, keep, error, sizeof(error)) < 0)
+		_exit(1);
 }
 
 static void send_report(struct run *c)
@@ -303,15 +296,24 @@ static bool read_lines(struct run *c)
 	return n > 0;
 }
 
+/* When to ask though no line comes; INT64_MAX: never. */
+static int64_t next_question(const struct run *c)
+{
+	if (c->report.state == COURIER_REFUSED)
+		return INT64_MAX;
+	if (works(c))
+		return unproven(c) < ASK_IDLE ? INT64_MAX : c->asked_ns + ASK_NS;
+	return c->asked_ns + c->pause_ns;
+}
+
 static void wait_for_work(struct run *c)
 {
 	struct pollfd p[2] = { { .fd = SOCKET_FD, .events = works(c) ? POLLIN : 0 },
 			       { .fd = works(c) ? c->owner_fd : -1, .events = POLLIN } };
-	int64_t left = c->asked_ns + c->pause_ns - mono_now();
-	bool for_ever = works(c) || c->report.state == COURIER_REFUSED;
+	int64_t at = next_question(c), left = at - mono_now();
 
 	p[0].events |= POLLRDHUP;
-	poll(p, 2, for_ever ? -1 : (int)MAX(left / NS_PER_MSEC + 1, 1));
+	poll(p, 2, at == INT64_MAX ? -1 : (int)MAX(left / NS_PER_MSEC + 1, 1));
 	if (works(c) && p[1].revents)
 		set_state(c, COURIER_NO_OWNER, 0);
 }
@@ -323,11 +325,6 @@ static bool has_ended(void)
 	return poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR);
 }
 
-static bool is_due(const struct run *c)
-{
-	return c->report.state != COURIER_REFUSED && mono_now() - c->asked_ns >= c->pause_ns;
-}
-
 /* Lines until their end; those that cannot be sent then stay unsent. */
 static void run(struct run *c)
 {
@@ -337,9 +334,9 @@ static void run(struct run *c)
 		wait_for_work(c);
 		if (!works(c) && has_ended())
 			break;
-		if (!works(c) && is_due(c)) {
-			ask(c);
+		if (mono_now() >= next_question(c)) {
 			c->pause_ns = MIN(2 * c->pause_ns, ASK_HELD_MOST_NS);
+			ask(c);
 		}
 		if (works(c)) {
 			deliver_lines(c); /* what was kept while it did not */

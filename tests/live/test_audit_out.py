@@ -311,6 +311,15 @@ def nobody():
         run.wait_said("were not sent to audit")
 
 
+def owned_by_us():
+    """exeunt itself owns audit: no auditd would read what is sent, and it says so"""
+    with audit.preserved(backlog_limit=8192):
+        run = Run("--audit", "unicast", source="taskstats,audit")
+        run.wait_said("itself owns audit")
+        die(5)
+        run.stop()
+
+
 def not_permitted():
     """without CAP_AUDIT_WRITE it says so at once"""
     done = subprocess.run(["setpriv", "--bounding-set", "-audit_write", "--inh-caps", "-audit_write", lib.EXEUNT, "run",
@@ -322,4 +331,4 @@ def not_permitted():
 audit.require()
 if not auditd.is_there():
     lib.skip("auditd is not installed")
-lib.main(arrives, switched_off, killed, stopped, nobody, not_permitted)
+lib.main(arrives, switched_off, killed, stopped, nobody, owned_by_us, not_permitted)
