@@ -79,6 +79,7 @@ struct exeunt_options {
 	 * that saves work. NULL: all.
 	 */
 	const uint64_t *fields;
+	int64_t store_after; /* of a store that is replayed: only what came behind this position; 0: all */
 };
 
 /*
@@ -131,6 +132,9 @@ int exeunt_stop(struct exeunt *x);
  * -EBADMSG when it is no file that exeunt knows.
  */
 int exeunt_replay(struct exeunt *x, const char *const *paths, size_t n);
+
+/* How far a store was replayed: for options.store_after of the next time. 0: not at all. */
+int64_t exeunt_store_position(const struct exeunt *x);
 
 /*
  * Hands over what waits although accounting has told of it, so that exeunt_checkpoint() may count it as done. Returns as

@@ -129,6 +129,9 @@ static int take_for_sink(struct options *o, int opt, const char *arg, const char
 static void take_for_history(struct options *o, int opt, const char *arg)
 {
 	switch (opt) {
+	case OPT_SINCE_LAST:
+		o->since_last = arg ? arg : "report";
+		break;
 	case OPT_SINCE:
 		o->since = arg;
 		break;
@@ -230,6 +233,7 @@ static int take(struct options *o, int opt, const char *arg, const char **expect
 	case OPT_KEEP:
 	case OPT_KEEP_BYTES:
 		return take_for_sink(o, opt, arg, expected);
+	case OPT_SINCE_LAST:
 	case OPT_SINCE:
 	case OPT_UNTIL:
 	case OPT_OF_USER:

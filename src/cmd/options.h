@@ -43,6 +43,7 @@ struct options {
 	bool batch, delay_given;
 	enum color_when color;
 	bool no_args, force;
+	const char *since_last; /* the name of a cursor */
 	const char *of_user, *signal, *since, *until;
 	bool failed, follow;
 	bool history; /* set by the command: lines of days, not of now */

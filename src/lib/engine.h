@@ -60,6 +60,7 @@ struct exeunt {
 	int stop_value; /* what the record callback returned, positive */
 	int64_t started_ns;
 	bool capture_failed;
+	int64_t store_position;
 	uint32_t own_told; /* as described last */
 	char error[512];
 };

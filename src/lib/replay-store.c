@@ -58,6 +58,7 @@ static int replay_rows(struct exeunt *x, struct store_reader *reader)
 	while ((r = store_reader_next(reader, &row)) > 0 && !x->stop_value) {
 		struct exeunt_record record;
 
+		x->store_position = row->id;
 		take_host(x, row);
 		x->intake.real_ns = row->record.time_ns;
 		if (row->json || !row->record.type)
@@ -71,7 +72,8 @@ static int replay_rows(struct exeunt *x, struct store_reader *reader)
 
 static int replay(struct exeunt *x, struct input *in)
 {
-	const struct store_query query = { .fields = x->options.fields };
+	const struct store_query query = { .fields = x->options.fields,
+					   .after_id = x->options.store_after };
 	struct store_reader *reader;
 	char error[512];
 	int r = store_reader_new(&reader, input_name(in), &query, error, sizeof(error));
@@ -93,3 +95,8 @@ const struct replay_format replay_store = {
 	.first_ns = first_ns,
 	.replay = replay,
 };
+
+int64_t exeunt_store_position(const struct exeunt *x)
+{
+	return x->store_position;
+}

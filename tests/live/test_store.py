@@ -235,4 +235,34 @@ def followed():
     daemon.stop()
 
 
-lib.main(whole, followed, killed, full, damaged, kept, readers)
+def since_last():
+    """report --since-last tells of each exit once, over runs and segments, and again of what was not written"""
+    directory = place("since_last")
+
+    def told(*options, stdout=subprocess.PIPE, status=0):
+        done = subprocess.run([lib.EXEUNT, "report", "--json", "--quiet", "--by", "ppid", *options, directory], stdout=stdout,
+                              stderr=subprocess.DEVNULL, check=False)
+        lib.check(done.returncode == status, f"exit status {done.returncode}")
+        rows = lib.parse_lines(done.stdout) if done.stdout else []
+        return {r["process"]["parent_pid"]: r["exits"] for r in rows if r["type"] == "report" and "process" in r}
+
+    loads, seen = [], {}
+    for n in range(3):
+        daemon = Daemon(directory, "--keep-bytes", "64M")
+        loads.append(lib.finish(lib.loader("--count", 1000 + n)))
+        sources.wait_until(lambda: len(exits_of(directory, loads[-1]["pid"])) == loads[-1]["exits"], "the rows")
+        for pid, exits in told("--since-last").items():
+            seen[pid] = seen.get(pid, 0) + exits
+        loads.append(lib.finish(lib.loader("--count", 10)))
+        daemon.stop()
+    with open("/dev/full", "wb") as full_disk:
+        told("--since-last", stdout=full_disk, status=1)
+    for pid, exits in told("--since-last").items():
+        seen[pid] = seen.get(pid, 0) + exits
+    for load in loads:
+        lib.check(seen.get(load["pid"]) == load["exits"], f"{seen.get(load['pid'])} told of {load['exits']}")
+    lib.check(not told("--since-last"), "something is told twice")
+    lib.check(told("--since-last=other").get(loads[0]["pid"]) == loads[0]["exits"], "another name is not another reader")
+
+
+lib.main(whole, since_last, followed, killed, full, damaged, kept, readers)
