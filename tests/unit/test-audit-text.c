@@ -290,8 +290,7 @@ static void forged_names(void **state)
 		"x\" res=success'\n\x1dUID=\"root\"",
 		"' res=failed",
 		"res=failed",
-		"\x1d"
-		"AUID=\"root\"",
+		"\x1d UID=\"root\"",
 		"type=SYSCALL msg=audit(1.000:1): pid=1",
 		"4142",
 		"?",
