@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exeunt top: what ends on this host, on a full screen: how much, by what, and what it cost. Opens the sources, gives up all
- * privileges, and draws until q. --replay plays a file instead, -b prints the same text.
+ * exeunt top: what ends on this host, on a full screen: how much, by what, and what it cost. Attaches to a running daemon, or
+ * opens the sources, gives up all privileges, and draws until q. --replay plays a file instead, -b prints the same text.
  */
 #include "cmd/cmd.h"
 
 #include "base/clock.h"
+#include "cmd/attach.h"
 #include "cmd/listen.h"
 #include "cmd/top.h"
 
 static const char usage[] =
 	"Usage: exeunt top [OPTION]...\n"
 	"Watch the processes of this host end: a table of what ends most, and what it cost.\n"
-	"Press ? for the keys. Needs root, but not for --replay; gives all privileges up before it reads.\n";
+	"Press ? for the keys. Shows what a running daemon collects, if one lets it; else it needs root,\n"
+	"but not for --replay, and gives all privileges up before it reads.\n";
 
 static int on_record(const struct exeunt_record *r, void *userdata)
 {
@@ -34,6 +36,14 @@ static uint32_t open_sources(const struct exeunt *x)
 	return mask;
 }
 
+static int take_input(struct top *t)
+{
+	int r = exeunt_dispatch(t->x);
+
+	top_model_set_sources(t->model, open_sources(t->x));
+	return r < 0 && !open_sources(t->x) ? r : 0;
+}
+
 /* Keys come first: what waits in the sockets can wait longer than a person. */
 static int run(struct top *t)
 {
@@ -46,27 +56,31 @@ static int run(struct top *t)
 	else
 		t->drawn_ns = t->record_mono_ns;
 	while (!t->quit && mono_now() < until_ns) {
-		bool readable = top_wait(t, exeunt_fd(t->x), MIN(top_due(t), until_ns));
-		int r = 0;
+		bool readable = top_wait(t, t->source_fd, MIN(top_due(t), until_ns));
 
 		t->record_mono_ns = mono_now();
 		top_keys(t, t->record_mono_ns);
-		if (readable)
-			r = exeunt_dispatch(t->x);
-		if (r < 0 && !open_sources(t->x)) {
+		if (readable && t->take_input(t) < 0) {
 			snprintf(t->failure, sizeof(t->failure), "%s", exeunt_error(t->x));
 			return CMD_FAILED;
 		}
 		top_model_advance(t->model, t->record_mono_ns);
-		if (t->record_mono_ns < top_due(t))
-			continue;
-		top_model_set_sources(t->model, open_sources(t->x));
-		top_turn(t, t->record_mono_ns);
+		if (t->record_mono_ns >= top_due(t))
+			top_turn(t, t->record_mono_ns);
 	}
 	return CMD_DONE;
 }
 
-static int live(struct top *t)
+int top_run(struct top *t)
+{
+	int status;
+
+	t->about.cores = (unsigned int)MAX(sysconf(_SC_NPROCESSORS_ONLN), 0L);
+	status = top_take_terminal(t);
+	return status < 0 ? run(t) : status;
+}
+
+static int listen_here(struct top *t)
 {
 	const struct options *o = t->options;
 	int status = listen_open(&t->x, o, on_record, top_message, t, -1), r;
@@ -80,9 +94,19 @@ static int live(struct top *t)
 		return r == -ETIME || r == -EPERM ? CMD_NOT_PERMITTED : CMD_FAILED;
 	}
 	t->about.host = exeunt_host_name(t->x);
-	t->about.cores = (unsigned int)MAX(sysconf(_SC_NPROCESSORS_ONLN), 0L);
-	status = top_take_terminal(t);
-	return status < 0 ? run(t) : status;
+	t->source_fd = exeunt_fd(t->x);
+	t->take_input = take_input;
+	return top_run(t);
+}
+
+/* What a daemon collects, if there is one that lets us; else sources of our own. */
+static int live(struct top *t)
+{
+	int status = CMD_FAILED, fd = attach_connect(t->options, &status);
+
+	if (fd >= 0)
+		return top_attached(t, fd);
+	return fd == -1 ? listen_here(t) : status;
 }
 
 static int take_speed(struct top *t, const char *text)
@@ -131,7 +155,8 @@ int cmd_top(int argc, char **argv)
 {
 	static struct top t; /* large, and there is one */
 	struct options o;
-	int status = options_parse(&o, argc, argv, "top", OPTIONS_LISTEN | OPTIONS_TOP, usage);
+	int status = options_parse(&o, argc, argv, "top",
+				   OPTIONS_LISTEN | OPTIONS_ATTACH | OPTIONS_TOP, usage);
 
 	if (status >= 0)
 		return status;

@@ -30,6 +30,11 @@ struct top {
 	bool stale;			 /* a key was pressed */
 	char filter_kept[TOP_TEXT_MOST]; /* that filter_later was made of */
 
+	/* where records come from, unless it is a replay */
+	int source_fd; /* -1: from nowhere any more */
+	int (*take_input)(struct top *t);
+	struct top_attached *attached;
+
 	/* of a replay */
 	bool replay, at_end;
 	double speed; /* 0: as fast as can be */
@@ -78,6 +83,12 @@ void top_message(int level, const char *text, void *userdata);
 /* top-file.c: what W writes, and what is read at the start. */
 void top_file_read(struct top_view *v);
 void top_file_write(struct top_view *v);
+
+/* top.c: takes the terminal, and shows what comes until it is time to end. Returns an exit status. */
+int top_run(struct top *t);
+
+/* top-attached.c: shows what a daemon sends; takes the descriptor. Returns an exit status. */
+int top_attached(struct top *t, int fd);
 
 /* top-replay.c: returns an exit status. */
 int top_replay(struct top *t);
