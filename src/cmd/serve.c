@@ -13,17 +13,23 @@
 
 #define FINISH_NS (5 * NS_PER_SEC) /* at the end, for sinks that are behind */
 #define CHECKPOINT_NS NS_PER_SEC
+#define CHECKPOINT_RETRY_NS (NS_PER_SEC / 10)
+#define MARK_NS (10 * NS_PER_SEC) /* more than any process waits that accounting has told of */
 
 /* What cannot be saved is told once, and saved as soon as that works again. */
-static void save(struct serving *s)
+static void tell_saved(struct serving *s, int r)
 {
-	int r = exeunt_checkpoint(s->x, "");
-
 	if (r < 0 && r != s->save_error)
 		cmd_error(
 			"the state in '%s' cannot be written: %s; after a crash exits may come twice",
 			s->options->pacct_state, strerror(-r));
 	s->save_error = r;
+}
+
+static void save(struct serving *s)
+{
+	tell_saved(s, exeunt_checkpoint(s->x, ""));
+	s->marked_ns = 0;
 }
 
 /* A crash before the first time shall have a place to go on from: nothing was read yet. */
@@ -153,25 +159,37 @@ static bool all_taken(const struct serving *s)
 	return true;
 }
 
+/* Where some process waits at all times: how far it had come a while ago, of which none waits any more. */
+static void save_mark(struct serving *s, int64_t now)
+{
+	if (s->marked_ns && now - s->marked_ns < MARK_NS)
+		return;
+	if (s->marked_ns && !all_taken(s))
+		return;
+	if (s->marked_ns)
+		tell_saved(s, exeunt_checkpoint_mark(s->x));
+	exeunt_mark(s->x);
+	s->marked_ns = now;
+}
+
 /*
  * What is in front of the position was handed over, and taken by every sink that lasts, so that a crash costs none of it; what
  * came behind it comes twice then. So it is saved in a moment in which no process waits for what another source has to tell.
  */
-static int64_t checkpoint(struct serving *s, int64_t now, int64_t last)
+static void checkpoint(struct serving *s, int64_t now)
 {
 	struct exeunt_balance b;
 
-	if (!s->options->pacct_state || now - last < CHECKPOINT_NS)
-		return last;
+	if (!s->options->pacct_state || now < s->checkpoint_ns)
+		return;
 	exeunt_settle(s->x);
-	exeunt_balance(s->x, &b);
-	if (b.pending)
-		return last;
 	flush_sinks(s, now);
-	if (!all_taken(s))
-		return now; /* not before the next time is it tried again */
-	save(s);
-	return now;
+	exeunt_balance(s->x, &b);
+	s->checkpoint_ns = now + (b.pending ? CHECKPOINT_RETRY_NS : CHECKPOINT_NS);
+	if (b.pending)
+		save_mark(s, now);
+	else if (all_taken(s))
+		save(s);
 }
 
 static bool has_source(const struct exeunt *x)
@@ -216,7 +234,7 @@ static int wait_for(struct serving *s, struct pollfd *p, int64_t at, int64_t now
 int serve_run(struct serving *s, int64_t until_ns)
 {
 	struct pollfd p[OPTIONS_SINKS + 2];
-	int64_t now = mono_now(), saved = now;
+	int64_t now = mono_now();
 
 	until_ns = until_ns ? until_ns : INT64_MAX;
 	flush_sinks(s, now);
@@ -241,7 +259,7 @@ int serve_run(struct serving *s, int64_t until_ns)
 				return r;
 			flush_sinks(s, now);
 		}
-		saved = checkpoint(s, now, saved);
+		checkpoint(s, now);
 	}
 	return 0;
 }

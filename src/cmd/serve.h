@@ -24,9 +24,11 @@ struct serving {
 	size_t n_sinks;
 	struct exeunt_status about; /* of the start record: what describe() begins with */
 	struct notify notify;
-	int signal_fd;	   /* borrowed */
-	int save_error;	   /* of the state of accounting, as last told */
-	char summary[512]; /* of the last status or stop record, for people */
+	int signal_fd;	       /* borrowed */
+	int64_t checkpoint_ns; /* the next one; CLOCK_MONOTONIC, as is the next */
+	int64_t marked_ns;     /* when the position was marked; 0: it is not */
+	int save_error;	       /* of the state of accounting, as last told */
+	char summary[512];     /* of the last status or stop record, for people */
 };
 
 /* Checks what the options say of sinks; opens nothing. Tells what is wrong and returns an exit status, or -1. */

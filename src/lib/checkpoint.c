@@ -19,6 +19,20 @@ int exeunt_checkpoint(struct exeunt *x, const char *note)
 	return s ? pacct_source_save(s, note) : -ENOTSUP;
 }
 
+int exeunt_mark(struct exeunt *x)
+{
+	struct source *s = x->sources[EXEUNT_SOURCE_PACCT];
+
+	return s ? pacct_source_mark(s) : -ENOTSUP;
+}
+
+int exeunt_checkpoint_mark(struct exeunt *x)
+{
+	struct source *s = x->sources[EXEUNT_SOURCE_PACCT];
+
+	return s ? pacct_source_save_mark(s) : -ENOTSUP;
+}
+
 void engine_remember(struct exeunt *x)
 {
 	if (x->sources[EXEUNT_SOURCE_PACCT] && !x->options.pacct_state)

@@ -297,6 +297,50 @@ int pacct_source_save(struct source *base, const char *note)
 	return 0;
 }
 
+int pacct_source_mark(struct source *base)
+{
+	struct pacct_source *s = (struct pacct_source *)base;
+	struct pacct_now now = pacct_time();
+	int r;
+
+	if (!s->state_path)
+		return -ENOTSUP;
+	if (!s->mark)
+		s->mark = calloc(1, sizeof(*s->mark));
+	if (!s->mark)
+		return -ENOMEM;
+	r = pacct_follow_look(s->follow, now);
+	if (r == -ENOMEM)
+		return r;
+	s->mark->saved_ns = now.real_ns;
+	s->mark->down = s->health.down;
+	pacct_follow_save(s->follow, s->mark);
+	return 0;
+}
+
+/* The file that we write to now is that of the mark, and no other had anything then. */
+static bool is_alone_since(struct pacct_source *s)
+{
+	const struct pacct_position *then = &s->mark->positions[0], *now = &s->state->positions[0];
+
+	pacct_follow_save(s->follow, s->state);
+	return s->mark->n == 1 && s->state->n == 1 && then->dev == now->dev &&
+	       then->ino == now->ino;
+}
+
+int pacct_source_save_mark(struct source *base)
+{
+	struct pacct_source *s = (struct pacct_source *)base;
+	int r;
+
+	if (!s->mark)
+		return -ENOENT;
+	r = pacct_state_save(s->mark, s->state_path);
+	if (r >= 0 && s->own && pacct_follow_files(s->follow) == 1 && is_alone_since(s))
+		pacct_own_empty_spare(s->own);
+	return r;
+}
+
 const char *pacct_source_note(const struct source *base)
 {
 	return ((const struct pacct_source *)base)->state->note;

@@ -29,6 +29,13 @@ void pacct_source_undecoded(struct source *s, size_t bytes);
  */
 int pacct_source_save(struct source *s, const char *note);
 
+/*
+ * Remembers the position, to be saved when what was handed on up to here is safe. Each mark takes the place of the one before.
+ * Errors: -ENOTSUP (there is no state file), -ENOMEM; for save_mark() -ENOENT (there is no mark), and those of save().
+ */
+int pacct_source_mark(struct source *s);
+int pacct_source_save_mark(struct source *s);
+
 /* The note that open() found in the state file; "" if there was none. */
 const char *pacct_source_note(const struct source *s);
 

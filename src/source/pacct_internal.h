@@ -47,6 +47,7 @@ struct pacct_source {
 	bool any_file, force;  /* auto: follows accounting wherever it goes; own: takes it back */
 	char *state_path;      /* NULL: none */
 	struct pacct_state *state;
+	struct pacct_state *mark; /* to be saved later; NULL: none yet */
 	bool saved; /* what was handed on last is saved */
 	bool told_behind, told_unreadable;
 	bool ended;			/* accounting was given back */

@@ -41,6 +41,7 @@ void pacct_free(struct source *base)
 		s->base.status->remedy = NULL;
 	free(s->state_path);
 	free(s->state);
+	free(s->mark);
 	free(s);
 }
 

@@ -11,10 +11,10 @@ from accounting import Place, acct, require_off
 from daemon import Daemon, parse_tolerant, read, scratch, wait_until
 from joined import Load, accounting_off
 
-KILLS = int(os.environ.get("EXEUNT_KILLS", "5"))
+KILLS = int(os.environ.get("EXEUNT_KILLS", "4"))
 SEED = int(os.environ.get("EXEUNT_SEED", "0")) or time.time_ns() & 0xffffff
 BASE = 707000000
-COUNT = 15000
+COUNT = 9000
 SLACK_NS = 3_000_000_000  # how far a reader on a busy host may be behind when it saves
 
 
