@@ -149,6 +149,14 @@ int exeunt_settle(struct exeunt *x);
  */
 int exeunt_checkpoint(struct exeunt *x, const char *note);
 
+/*
+ * For who listens to several sources, where some process always waits for the other source to tell of it: exeunt_mark()
+ * remembers the position as it is, and exeunt_checkpoint_mark() saves that one when what was read up to there was handed over,
+ * which is so after 10 seconds. Errors: as exeunt_checkpoint(); -ENOMEM; -ENOENT without a mark.
+ */
+int exeunt_mark(struct exeunt *x);
+int exeunt_checkpoint_mark(struct exeunt *x);
+
 /* Counts something that happened to our output into the ledger, as loss records of EXEUNT_SOURCE_OUTPUT. */
 int exeunt_report_loss(struct exeunt *x, const struct exeunt_loss *loss);
 

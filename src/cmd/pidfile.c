@@ -11,18 +11,19 @@
 
 #include "cmd/cmd.h"
 
-static void make_directory(const char *path)
+/* 0, or -errno. */
+static int make_directory(const char *path)
 {
 	char dir[4096];
 	char *slash;
 
 	if ((size_t)snprintf(dir, sizeof(dir), "%s", path) >= sizeof(dir))
-		return;
+		return -ENAMETOOLONG;
 	slash = strrchr(dir, '/');
 	if (!slash || slash == dir)
-		return;
+		return 0;
 	*slash = '\0';
-	mkdir(dir, 0755);
+	return mkdir(dir, 0755) && errno != EEXIST ? -errno : 0;
 }
 
 static int tell_owner(int fd, const char *path)
@@ -42,12 +43,12 @@ int pidfile_open(const char *path)
 {
 	struct stat st;
 	char text[32];
-	int fd, len;
+	int fd, len, made;
 
-	make_directory(path);
+	made = make_directory(path);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0600);
 	if (fd < 0) {
-		fd = -errno;
+		fd = errno == ENOENT && made < 0 ? made : -errno;
 		cmd_error("cannot open '%s' for writing: %s", path, strerror(-fd));
 		return fd;
 	}

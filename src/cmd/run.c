@@ -107,7 +107,11 @@ static int serve(struct options *o)
 	if (status < 0) {
 		notify_open(&s.notify);
 		pid_fd = pidfile_open(path);
-		status = pid_fd < 0 ? CMD_FAILED : open_and_run(&s, o);
+		if (pid_fd >= 0)
+			status = open_and_run(&s, o);
+		else
+			status = pid_fd == -EACCES || pid_fd == -EPERM ? CMD_NOT_PERMITTED
+								       : CMD_FAILED;
 	}
 	serve_close(&s);
 	exeunt_free(s.x);

@@ -19,7 +19,11 @@
 /* What cannot be saved is told once, and saved as soon as that works again. */
 static void tell_saved(struct serving *s, int r)
 {
-	if (r < 0 && r != s->save_error)
+	if (r == -ENOTSUP && r != s->save_error)
+		cmd_error(
+			"--pacct-state=%s: accounting is not listened to, so nothing is remembered",
+			s->options->pacct_state);
+	else if (r < 0 && r != s->save_error)
 		cmd_error(
 			"the state in '%s' cannot be written: %s; after a crash exits may come twice",
 			s->options->pacct_state, strerror(-r));
