@@ -92,6 +92,33 @@ class Daemon:
             return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
 
 
+class Held:
+    """A program that begins when it is told, so that its pid can be asked for before its children end."""
+
+    def __init__(self, *argv):
+        self.process = subprocess.Popen(["/bin/sh", "-c", 'read -r _; exec "$@"', "sh", *map(str, argv)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        lib.started.append(self.process)
+        self.pid = self.process.pid
+
+    def go(self):
+        """What it printed, when it has ended."""
+        out = self.process.communicate(b"\n")[0]
+        lib.started.remove(self.process)
+        lib.check(self.process.returncode == 0, f"{self.process.args[4:]}: exit status {self.process.returncode}")
+        return out
+
+    def truths(self):
+        """Of mkexit."""
+        return [json.loads(line) for line in self.go().splitlines()]
+
+
+def odd_cases():
+    """Those of mkexit whose names are odd."""
+    out = subprocess.run([lib.helper("mkexit"), "--list"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    return [line.split()[0] for line in out.splitlines() if line.startswith("name-")]
+
+
 def wait_until(condition, what):
     end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:

@@ -51,11 +51,6 @@ class Live:
         return self.out()
 
 
-def odd_cases():
-    out = subprocess.run([lib.helper("mkexit"), "--list"], stdout=subprocess.PIPE, check=True).stdout.decode()
-    return [line.split()[0] for line in out.splitlines() if line.startswith("name-")]
-
-
 def lines_of(text, parent):
     """Those of children of this process, without the time, which each listener reads by itself."""
     found = []
@@ -68,11 +63,15 @@ def lines_of(text, parent):
 
 def as_text():
     """the lines of people are those of live by itself"""
-    direct = lib.Exeunt(json_lines=False)
-    d = run()
+    mkexit = daemon.Held(lib.helper("mkexit"), "all", *daemon.odd_cases())
+    pid, only = mkexit.pid, ("--filter", f"ppid == {mkexit.pid}")
+    d = run(*only)
+    direct = lib.Exeunt(*only, json_lines=False, wait=False)
+    numeric = lib.Exeunt("--numeric", "--utc", *only, json_lines=False, wait=False)
     attached = [Live(d.place), Live(d.place, "--numeric", "--utc")]
-    numeric = lib.Exeunt("--numeric", "--utc", json_lines=False)
-    pid, truths = lib.mkexit("all", *odd_cases())
+    for own in (direct, numeric):
+        daemon.wait_until(lambda own=own: "listening to" in own.errors(), "live by itself")
+    truths = mkexit.truths()
     direct.interrupt()
     numeric.interrupt()
     d.stop()
@@ -88,13 +87,13 @@ def as_text():
 
 def as_json():
     """JSON Lines, with filters that the daemon takes, and with others"""
-    d = run()
+    process = daemon.Held(lib.helper("loader"), "--count", 256, "--exit-codes")
+    d = run("--filter", f"ppid == {process.pid}")
     lives = {None: 256, "code == 7": 1, "comm == 'loader' and code < 10": 10, "comm ~ '^(load|x)er$'": 256,
              "comm ~ 'o.*r$' and\ncode in (1, 2)": 2}
     lives = [(Live(d.place, "--json", *(["--filter", f] if f else [])), f, n) for f, n in lives.items()]
-    process = lib.loader("--count", 256, "--exit-codes")
-    lib.finish(process)
     subprocess.run(["/bin/true"], check=True)
+    process.go()
     d.stop()
     for live, f, n in lives:
         records = lib.parse_lines(live.stop(want=1, how=None))
@@ -131,13 +130,13 @@ def limits():
 
 def slow_reader():
     """a reader of live that is slow: live lets the daemon count, and tells it"""
-    d = run("--buffer", "64K")
+    process = daemon.Held(lib.helper("loader"), "--count", 20000)
+    d = run("--buffer", "64K", "--filter", f"ppid == {process.pid}")
     exeunt = subprocess.Popen([lib.EXEUNT, "live", "--json", "--buffer", "64K", "--socket", d.place], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     lib.started.append(exeunt)
     raw = exeunt.stdout.readline()
-    for _ in range(20):
-        lib.finish(lib.loader("--count", 1000))
+    process.go()
     # what live holds goes out, and then the daemon has room to tell
     while b'"slow_sink"' not in raw:
         chunk = exeunt.stdout.read1(65536)
@@ -156,7 +155,8 @@ def slow_reader():
 
 def without_privilege():
     """a member of the group attaches; others are told, and options that need sources of one's own"""
-    d = run()
+    process = daemon.Held(lib.helper("loader"), "--count", 20)
+    d = run("--filter", f"ppid == {process.pid}")
     group = os.stat(d.place).st_gid
     os.chmod(lib.scratch, 0o755)
     as_nobody = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--inh-caps=-all"]
@@ -164,8 +164,7 @@ def without_privilege():
     other = Live(d.place, prefix=[*as_nobody, "--clear-groups"], wait=False)
     other.stop(want=3, how=None)
     lib.check("Permission denied" in other.errors() and d.place in other.errors(), other.errors())
-    process = lib.loader("--count", 20)
-    lib.finish(process)
+    process.go()
     member.await_lines(b'"parent_pid":%d,' % process.pid, 20)
     lib.check(len(daemon.exits_of(lib.parse_lines(member.stop()), process.pid)) == 20, "exits that a member of the group saw")
     for options in (["--source", "taskstats"], ["--threads"], ["--rcvbuf", "1M"], ["--no-args"], ["--json", "-n"],

@@ -24,7 +24,7 @@ class Reader:
         self.socket.connect(path)
         if line is not None:
             self.socket.sendall(line)
-        self.raw = b""
+        self.raw = bytearray()
         self.pause = pause
         self.records = []
         self.thread = threading.Thread(target=self.read, daemon=True)
@@ -33,7 +33,7 @@ class Reader:
 
     def read(self):
         try:
-            while chunk := self.socket.recv(65536):
+            while chunk := self.socket.recv(16384 if self.pause else 1 << 20):
                 self.raw += chunk
                 time.sleep(self.pause)
         except ConnectionResetError:
@@ -50,7 +50,7 @@ class Reader:
         self.thread.join(daemon.TIMEOUT)
         lib.check(not self.thread.is_alive(), "a reader got no end")
         self.socket.close()
-        self.records = lib.parse_lines(self.raw)
+        self.records = lib.parse_lines(bytes(self.raw))
         return self.records
 
     def last_stream(self):
@@ -85,22 +85,27 @@ def check_balance(records):
 
 
 def load(count, *options):
-    """Returns the pid of the loader that made so many ends."""
-    process = lib.loader("--count", count, *options)
-    lib.finish(process)
-    return process.pid
+    """A loader that waits for its go()."""
+    return daemon.Held(lib.helper("loader"), "--count", count, *options)
+
+
+def only(*helds):
+    """Options: what these make, as other things end on this host too."""
+    return "--filter", f"ppid in ({', '.join(str(h.pid) for h in helds)})"
 
 
 def ten_at_once():
     """ten readers get every exit once, in a numbered stream"""
-    d = run()
+    loader, mkexit = load(N), daemon.Held(lib.helper("mkexit"), "exit-0", "exit-255", *daemon.odd_cases())
+    pid = loader.pid
+    d = run(*only(loader, mkexit))
     mode = os.stat(d.place)
     lib.check(stat.S_IMODE(mode.st_mode) == 0o660 and mode.st_uid == 0, f"the socket has mode {mode.st_mode:o}")
     readers = [Reader(d.place) for _ in range(10)]
     for r in readers:
         r.await_starts()
-    _, truths = lib.mkexit("all")
-    pid = load(N)
+    truths = mkexit.truths()
+    loader.go()
     d.stop()
     lib.check(not os.path.exists(d.place), "the socket is still there")
     for r in readers:
@@ -115,7 +120,9 @@ def ten_at_once():
 
 def filters():
     """each reader has a filter of its own, also one that closes its writing side"""
-    d = run("--filter", "comm ~ 'load'")
+    loader = load(256, "--exit-codes")
+    pid = loader.pid
+    d = run(*only(loader))
     wanted = {b"code == 3\n": 1, b"code < 10": 10, b"\n": 256, b"comm == 'loader' and code in (1, 2)\r\n": 2,
               b"uid == 'root' and code == 255\nand this is not read\n": 1}
     readers = [(Reader(d.place, line), line) for line in wanted]
@@ -123,8 +130,8 @@ def filters():
         if not line.endswith(b"\n"):
             r.socket.shutdown(socket.SHUT_WR)
         r.await_starts(2)
-    pid = load(256, "--exit-codes")
     subprocess.run(["/bin/true"], check=True)
+    loader.go()
     d.stop()
     for r, line in readers:
         r.join()
@@ -132,13 +139,14 @@ def filters():
         lib.check(check_balance(stream) == 0, f"{line!r}: some lost")
         found = len(daemon.exits_of(stream, pid))
         lib.check(found == wanted[line], f"{line!r}: {found} exits, not {wanted[line]}")
-        lib.check(all(lib.get(x, "process.comm") == "loader" for x in stream if x["type"] == "exit"),
+        lib.check(all(lib.get(x, "process.parent_pid") == pid for x in stream if x["type"] == "exit"),
                   f"{line!r}: more than the sink's filter lets through")
 
 
 def refused():
     """filters that are none are answered, and the collector goes on"""
-    d = run()
+    loader = load(10)
+    d = run(*only(loader))
     bad = {b"pid == \n": "a value is missing", b"nonsense\n": "unknown field", b"\xff\xfe\x00\n": "NUL",
            b"x" * 4096: "longer than 4095", b"(" * 3000 + b"\n": "nested", b"comm ~ '[ab]*a[ab]{20}c'\n": "only plain text",
            b"uid == 'no such user'\n": "no such user", b'comm == "\x1b]0;\xff"x\n': "", b"x" * 500000: "longer than 4095"}
@@ -157,46 +165,41 @@ def refused():
         lib.check([x["seq"] for x in r.records] == list(range(1, len(r.records) + 1)), f"{line[:40]!r}: seq")
     good = Reader(d.place)
     good.await_starts()
-    pid = load(10)
+    loader.go()
     d.stop()
-    lib.check(len(daemon.exits_of(good.join(), pid)) == 10, "a good reader beside bad ones")
+    lib.check(len(daemon.exits_of(good.join(), loader.pid)) == 10, "a good reader beside bad ones")
 
 
 def slow():
     """a reader that never reads, and one that is slow, lose their own, told exactly; the others have all"""
-    d = run("--buffer", "128K")
+    loader = load(20000, "--exit-codes")
+    d = run("--buffer", "128K", *only(loader))
     never = Reader(d.place, start=False)
-    lazy = Reader(d.place, pause=0.02)
-    good = [Reader(d.place, b"comm == 'loader' and code == 7\n"), Reader(d.place, b"pid == 1\n")]
+    lazy = Reader(d.place, pause=0.1)
+    good = [Reader(d.place, b"code == 7\n"), Reader(d.place, b"pid == 1\n")]
     for r in good:
         r.await_starts(2)
-    total = 0
-    while b'"slow_sink"' not in lazy.raw and total < 100:
-        pid = load(5000, "--exit-codes", "--rate", 20000)
-        total += 1
-        if total == 1:
-            first = pid
-    before = d.rss()
-    lib.say(f"{total} x 5,000 exits, resident {before} KiB")
+    loader.go()
+    lib.say(f"resident {d.rss()} KiB")
     lazy.pause = 0
-    daemon.wait_until(lambda: good[0].raw.count(b'"parent_pid":%d,' % pid) >= 5000 // 256, "the last ones of a good reader")
+    # it catches up, and is told
+    daemon.wait_until(lambda: b'"slow_sink"' in lazy.raw, "the loss of the slow reader")
     d.stop()
-    records = lazy.join()
-    lost = check_balance(records)
+    lost = check_balance(lazy.join())
     lib.check(lost > 0, "the slow reader lost nothing")
     lib.say(f"the slow reader lost {lost}, the other got {len(never.join())} records when it read at last")
     lib.check([r["seq"] for r in never.records[:5]] == [1, 2, 3, 4, 5], "what the one that never reads got at last")
     for r in good:
         r.join()
         lib.check(check_balance(r.last_stream()) == 0, "a good reader lost some")
-    wanted = len(range(7, 5000, 256))
-    lib.check(len(daemon.exits_of(good[0].last_stream(), first)) == wanted, "exits of the first loader")
-    lib.check(len(daemon.exits_of(good[0].last_stream(), pid)) == wanted, "exits of the last loader")
+    found = len(daemon.exits_of(good[0].last_stream(), loader.pid))
+    lib.check(found == len(range(7, 20000, 256)), f"{found} exits with code 7")
 
 
 def too_many():
     """the 65th reader is told so; when one leaves there is room again"""
-    d = run()
+    loader = load(50)
+    d = run(*only(loader))
     readers = [Reader(d.place) for _ in range(CLIENTS_MAX)]
     for r in readers:
         r.await_starts()
@@ -216,15 +219,16 @@ def too_many():
         daemon.wait_until(lambda r=again: r.raw or not r.thread.is_alive(), "an answer")
         lib.check(b'"type":"start"' in again.raw, f"no room after one left: {again.raw!r}")
         readers.append(again)
-    pid = load(50)
+    loader.go()
     d.stop()
     for r in readers[10:]:
-        lib.check(len(daemon.exits_of(r.join(), pid)) == 50, "one of 64 readers has not all")
+        lib.check(len(daemon.exits_of(r.join(), loader.pid)) == 50, "one of 64 readers has not all")
 
 
 def coming_and_going():
     """readers that come and vanish all the time"""
-    d = run()
+    loads = [load(100) for _ in range(4)]
+    d = run(*only(*loads))
     good = Reader(d.place)
     good.await_starts()
     for i in range(300):
@@ -237,18 +241,19 @@ def coming_and_going():
             s.recv(10)
         s.close()
         if i % 100 == 0:
-            load(100)
+            loads[i // 100].go()
     last = Reader(d.place)
     last.await_starts()
     lib.check(len(os.listdir(f"/proc/{d.process.pid}/fd")) < 40, "descriptors are left open")
-    pid = load(100)
+    loads[3].go()
     d.stop()
     for r in (good, last):
-        lib.check(len(daemon.exits_of(r.join(), pid)) == 100 and check_balance(r.records) == 0, "one that stayed")
+        lib.check(len(daemon.exits_of(r.join(), loads[3].pid)) == 100 and check_balance(r.records) == 0, "one that stayed")
 
 
 def places():
     """what is at the path: left by a dead daemon, a living one's, a file, a link"""
+    first, second_load = load(10), load(10)
     d = run()
     second = subprocess.run([lib.EXEUNT, "run", "--source", "taskstats", "--to", f"socket:{d.place}", "--pid-file",
                              daemon.scratch("second.pid")], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
@@ -259,7 +264,7 @@ def places():
     live = subprocess.Popen([lib.EXEUNT, "live", "--socket", d.place, "--quiet"], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     lib.started.append(live)
-    load(10)
+    first.go()
     live.stdout.read1(10)
     d.kill()
     said = live.communicate(timeout=daemon.TIMEOUT)[1]
@@ -267,15 +272,15 @@ def places():
     lib.check(live.returncode == 1 and b"went away" in said, f"live, when its daemon was killed: {live.returncode} {said}")
     reader.thread.join(daemon.TIMEOUT)
     lib.check(stat.S_ISSOCK(os.lstat(d.place).st_mode), "a daemon that was killed left no socket")
-    again = daemon.Daemon("--to", f"socket:{d.place}")
+    again = daemon.Daemon("--to", f"socket:{d.place}", *only(second_load))
     reader = Reader(d.place)
     reader.await_starts()
-    pid = load(10)
+    second_load.go()
     os.rename(d.place, d.place + ".moved")
     with open(d.place, "wb"):
         pass
     again.stop()
-    lib.check(len(daemon.exits_of(reader.join(), pid)) == 10, "after the restart")
+    lib.check(len(daemon.exits_of(reader.join(), second_load.pid)) == 10, "after the restart")
     lib.check(os.path.isfile(d.place), "what somebody else put in the place of the socket is gone")
     os.unlink(d.place)
     os.symlink(daemon.scratch("target"), d.place)
