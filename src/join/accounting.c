@@ -100,8 +100,14 @@ static void take_strings(struct process *p, const struct pacct_exit *e, struct e
 static void add_process(struct joiner *j, const struct pacct_exit *e, struct exeunt_record *r,
 			const struct frame *f)
 {
-	struct process *p = joiner_add(j, (int32_t)e->pid, f);
+	struct process *p;
 
+	if (is_active(j, BIT_TASKSTATS) &&
+	    joiner_may_be_forgotten(j, (int32_t)e->pid, r->exit_time_ns)) {
+		j->balance->unmatched++;
+		return;
+	}
+	p = joiner_add(j, (int32_t)e->pid, f);
 	if (!p) {
 		joiner_emit(j, r, EXEUNT_TYPE_EXIT);
 		return;

@@ -83,7 +83,8 @@ static struct process *find_open(const struct joiner *j, const struct process *a
 
 static bool was_lost(const struct joiner *j, const struct process *p)
 {
-	return ledger_is_lost(j->options.ledger, p->record.exit_time_ns);
+	return ledger_is_lost(j->options.ledger, p->record.exit_time_ns) &&
+	       !joiner_may_be_forgotten(j, p->tgid, p->record.exit_time_ns);
 }
 
 /* Accounting and audit know the whole process; taskstats told of some of its threads only, and adds what they lack. */

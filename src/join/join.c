@@ -247,6 +247,8 @@ void joiner_update(struct joiner *j, struct process *p, int64_t now_ns)
 {
 	if (p->state == PROCESS_CLOSED) {
 		amend(j, p);
+		if (!may_be_amended(j, p))
+			table_remove(j->table, p);
 	} else if ((p->state == PROCESS_ENDING || p->state == PROCESS_BEHIND) &&
 		   joiner_is_whole(j, p, now_ns)) {
 		joiner_close(j, p, now_ns);
@@ -328,6 +330,7 @@ void join_flush(struct joiner *j)
 	while ((p = table_oldest(j->table, PROCESS_ENDING)))
 		joiner_close(j, p, p->touched_ns);
 	memset(j->horizon, 0, sizeof(j->horizon)); /* what comes next may be of another boot */
+	memset(j->forgotten_ns, 0, sizeof(j->forgotten_ns));
 	j->delay_ns = j->delay_before_ns = j->delay_since_ns = 0;
 }
 

@@ -37,6 +37,8 @@ struct joiner_ended {
 
 #define JOINER_ENDED 1024 /* a power of two */
 
+#define JOINER_FORGOTTEN 4096
+
 struct joiner {
 	struct join_options options;
 	struct table *table;
@@ -54,7 +56,8 @@ struct joiner {
 	int64_t delay_since_ns;
 	int64_t awaited_since_ns; /* audit is waited for since then; while it is not, up to now */
 	struct joiner_ended ended[JOINER_ENDED];
-	int64_t deadline_ns; /* not later than the earliest in PROCESS_ENDING */
+	int64_t forgotten_ns[JOINER_FORGOTTEN]; /* see joiner_may_be_forgotten() */
+	int64_t deadline_ns;			/* not later than the earliest in PROCESS_ENDING */
 };
 
 static inline bool is_active(const struct joiner *j, uint32_t source_bit)
@@ -73,7 +76,7 @@ static inline enum exeunt_source joiner_leading(const struct joiner *j)
 /* Puts a record out, of a process that is not in the table or of one that is. */
 void joiner_emit(struct joiner *j, struct exeunt_record *r, enum exeunt_type type);
 
-/* A process in the table has something new: puts it out if it is whole, amends if it is out already. */
+/* A process in the table has something new: puts it out if it is whole, amends if it is out already. It may be gone then. */
 void joiner_update(struct joiner *j, struct process *p, int64_t now_ns);
 
 /* All that is waited for has come, or had its time. */
@@ -93,6 +96,12 @@ void joiner_remember(struct joiner *j, struct process *p, int64_t now_ns);
 
 /* Forgets those remembered long enough, or at too high a price. No entry may be held over the call. */
 void joiner_forget(struct joiner *j, int64_t now_ns);
+
+/*
+ * Whether an end that nobody else told of may be of a process that is out, and was forgotten before its time: then it is none
+ * that was lost.
+ */
+bool joiner_may_be_forgotten(const struct joiner *j, int32_t tgid, int64_t exit_time_ns);
 
 /* A new entry; what is least worth keeping makes room for it, so that no entry may be held over the call. NULL without memory. */
 struct process *joiner_add(struct joiner *j, int32_t tgid, const struct frame *f);

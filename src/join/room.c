@@ -81,20 +81,62 @@ static void keep_texts(struct joiner *j, struct process *p)
 	table_keep(j->table, p, kept, len);
 }
 
+/*
+ * Of each pid so many are remembered: all of them are gone through for each end of that pid, and where pids are few and
+ * accounting is silent, they would be hundreds.
+ */
+#define REMEMBER_MOST 8
+
+/* Before its time, so that what is told of it yet finds nobody. */
+static void forget(struct joiner *j, struct process *p)
+{
+	int64_t *at_ns = &j->forgotten_ns[(uint32_t)p->tgid % JOINER_FORGOTTEN];
+
+	if (j->awaited & ~p->sources)
+		*at_ns = MAX(*at_ns, p->record.exit_time_ns);
+	table_remove(j->table, p);
+}
+
+/* Times of accounting are good to the second. */
+bool joiner_may_be_forgotten(const struct joiner *j, int32_t tgid, int64_t exit_time_ns)
+{
+	int64_t at_ns = j->forgotten_ns[(uint32_t)tgid % JOINER_FORGOTTEN];
+
+	return at_ns && exit_time_ns <= at_ns + NS_PER_SEC;
+}
+
+static void forget_oldest(struct joiner *j, int32_t tgid)
+{
+	struct process *oldest = NULL;
+	unsigned int n = 0;
+
+	for (struct process *p = table_first(j->table, tgid); p; p = table_following(p)) {
+		if (p->state != PROCESS_CLOSED)
+			continue;
+		oldest = p;
+		n++;
+	}
+	if (n > REMEMBER_MOST)
+		forget(j, oldest);
+}
+
 void joiner_remember(struct joiner *j, struct process *p, int64_t now_ns)
 {
 	keep_texts(j, p);
 	p->deadline_ns = now_ns + REMEMBER_NS;
 	table_move(j->table, p, PROCESS_CLOSED);
+	forget_oldest(j, p->tgid);
 }
 
 void joiner_forget(struct joiner *j, int64_t now_ns)
 {
 	struct process *p;
 
-	while ((p = table_oldest(j->table, PROCESS_CLOSED)) &&
-	       (p->deadline_ns <= now_ns || table_kept_bytes(j->table) > KEPT_MOST))
+	while ((p = table_oldest(j->table, PROCESS_CLOSED)) && p->deadline_ns <= now_ns)
 		table_remove(j->table, p);
+	while (table_kept_bytes(j->table) > KEPT_MOST &&
+	       (p = table_oldest(j->table, PROCESS_CLOSED)))
+		forget(j, p);
 }
 
 /* Under a flood each new entry costs an old one; a record for each would be a flood of its own. */
@@ -122,10 +164,13 @@ static bool make_room(struct joiner *j, const struct frame *f)
 {
 	struct process *p = table_oldest(j->table, PROCESS_HINT);
 
-	if (!p)
-		p = table_oldest(j->table, PROCESS_CLOSED);
 	if (p) {
 		table_remove(j->table, p);
+		return true;
+	}
+	p = table_oldest(j->table, PROCESS_CLOSED);
+	if (p) {
+		forget(j, p);
 		return true;
 	}
 	p = table_oldest(j->table, PROCESS_BEHIND);

@@ -141,6 +141,9 @@ static bool is_told_end(const struct process *told, const struct task_exit *t,
 {
 	struct process p = { .single = is_single(t) };
 
+	/* taskstats' record is queued before accounting's is written, and this one was queued after that had been read */
+	if ((told->sources & BIT_PACCT) && f->since_ns >= told->touched_ns)
+		return false;
 	if (exeunt_has(&told->record, EXEUNT_F_UID) && told->record.uid != t->uid)
 		return false;
 	if (!(t->flag & TASK_GROUP))

@@ -156,14 +156,65 @@ static void the_next_owner_of_the_pid_is_another(void **state)
 	assert_int_equal(n_seen, 2);
 	assert_int_equal(seen[1].type, EXEUNT_TYPE_EXIT);
 	assert_int_equal(seen[1].elapsed_us, 5000);
-	/* while the end itself, when it was only late, amends */
+}
+
+/*
+ * The end itself, when it was only late, amends; but what came into an empty queue behind accounting's record is of the next
+ * owner, for taskstats tells first.
+ */
+static void late_word_was_queued_early(void **state)
+{
+	struct task_exit t = { .version = 16,
+			       .has = TASK_HAS_TGID,
+			       .flag = TASK_GROUP,
+			       .uid = 1000,
+			       .gid = 1000,
+			       .tgetime_us = 1900000,
+			       .etime_us = 1900000,
+			       .btime = 1700000000 - 1 };
+	struct frame f = frame_at(905);
+
+	(void)state;
+	lose(2, 850, 950);
 	put_pacct(50, 900, 901);
-	lose(1, 850, 950);
+	put_pacct(51, 900, 901);
 	all_quiet_at(960);
 	join_checked(joiner, T0 + 960 * MS);
-	put_task(50, 905);
+	assert_int_equal(n_seen, 2);
+	t.pid = t.tgid = 50;
+	f.since_ns = T0 + 899 * MS;
+	join_task(joiner, &t, &f);
+	assert_int_equal(n_seen, 3);
+	assert_int_equal(seen[2].type, EXEUNT_TYPE_AMEND);
+	t.pid = t.tgid = 51;
+	f.since_ns = T0 + 902 * MS;
+	join_task(joiner, &t, &f);
+	all_quiet_at(1100);
 	assert_int_equal(n_seen, 4);
-	assert_int_equal(seen[3].type, EXEUNT_TYPE_AMEND);
+	assert_int_equal(seen[3].type, EXEUNT_TYPE_EXIT);
+}
+
+/* Accounting is late, and its process was forgotten, for the pid came again too often: that is none that was lost. */
+static void one_that_was_forgotten_is_not_filled_in(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		put_task(42, 100 + 10 * i);
+		all_quiet_at(100 + 10 * i + 1);
+	}
+	all_quiet_at(400);
+	assert_int_equal(n_seen, 10);
+	lose(5, 50, 400);
+	for (int i = 0; i < 10; i++)
+		put_pacct(42, 100 + 10 * i, 401);
+	all_quiet_at(450);
+	join_checked(joiner, T0 + 450 * MS);
+	assert_int_equal(balance().exits, 10);
+	assert_int_equal(balance().amends, 8);
+	assert_int_equal(balance().backfilled, 0);
+	join_flush(joiner);
+	assert_int_equal(balance().exits, 10);
+	assert_int_equal(balance().unmatched, 2);
 }
 
 /* The clock is set back by an hour while a loss is held. */
@@ -220,6 +271,8 @@ int main(void)
 		TEST(another_boot_begins_anew),
 		TEST(a_loss_is_filled_at_its_own_time),
 		TEST(the_next_owner_of_the_pid_is_another),
+		TEST(late_word_was_queued_early),
+		TEST(one_that_was_forgotten_is_not_filled_in),
 		TEST(a_clock_set_back_holds_nothing_up),
 		TEST(a_loss_is_told_once_however_it_is_held),
 		TEST(any_bound_of_the_table_is_taken),
