@@ -59,7 +59,7 @@ def rotation():
     """renamed and reloaded again and again while processes end: each record once, in one of the files"""
     path, files = scratch("rotated"), []
     d = Daemon("--to", f"json:{path}", "--status", "1")
-    loader = lib.loader("--count", 60000)
+    loader = lib.loader("--count", 60000, "--rate", 20000)
     for i in range(20):
         files.append(f"{path}.{i}")
         os.rename(path, files[-1])

@@ -209,6 +209,42 @@ static void goes_on_from_the_state(void **state)
 	world_free(w);
 }
 
+/* What was read behind the mark comes again, what is in front of it does not, whenever it is saved. */
+static void goes_on_from_the_mark(void **state)
+{
+	struct world *w = real_world();
+	struct seen seen = { .w = w };
+
+	(void)state;
+	assert_int_equal(open_it(in(w, "pacct"), in(w, "state")), 0);
+	assert_int_equal(pacct_source_save_mark(source), -ENOENT);
+	write_records(w, 5);
+	drain(&seen);
+	assert_int_equal(pacct_source_mark(source), 0);
+	write_records(w, 3);
+	drain(&seen);
+	assert_int_equal(pacct_source_save_mark(source), 0);
+	write_records(w, 2);
+	source_pacct.free(source);
+	seen.n_file = 0;
+	assert_int_equal(open_it(in(w, "pacct"), in(w, "state")), 0);
+	drain(&seen);
+	assert_int_equal(status.bytes, 5 * RECORD);
+	assert_int_equal(seen.offset, 10 * RECORD);
+	/* one that was taken later is in its place */
+	assert_int_equal(pacct_source_mark(source), 0);
+	assert_int_equal(pacct_source_save_mark(source), 0);
+	source_pacct.free(source);
+	assert_int_equal(open_it(in(w, "pacct"), in(w, "state")), 0);
+	drain(&seen);
+	assert_int_equal(status.bytes, 0);
+	source_pacct.free(source);
+	assert_int_equal(open_it(in(w, "pacct"), NULL), 0);
+	assert_int_equal(pacct_source_mark(source), -ENOTSUP);
+	source_pacct.free(source);
+	world_free(w);
+}
+
 static void a_note_too_long(void **state)
 {
 	struct world *w = real_world();
@@ -299,6 +335,7 @@ int main(void)
 		cmocka_unit_test(many_writes),
 		cmocka_unit_test(larger_than_one_turn),
 		cmocka_unit_test(goes_on_from_the_state),
+		cmocka_unit_test(goes_on_from_the_mark),
 		cmocka_unit_test(a_note_too_long),
 		cmocka_unit_test(a_gap_is_told),
 		cmocka_unit_test(rubbish_for_a_state),
