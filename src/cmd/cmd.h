@@ -29,6 +29,9 @@ void cmd_say(int level, const char *format, ...) PRINTF(2, 3);
 /* From here on messages go to the system's log, if stderr is /dev/null or closed. Never waits for the logger. */
 void cmd_messages_to_log(void);
 
+/* From here on a message that would have to be waited for is dropped: who runs on may wait for nobody. */
+void cmd_messages_prompt(void);
+
 /* True if fd is /dev/null, or closed. */
 bool cmd_is_null(int fd);
 

@@ -2,6 +2,7 @@
 /* Messages for people, each in one write so that lines of several programs do not mix. See cmd.h. */
 #include "cmd/cmd.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,7 +11,10 @@
 #include <syslog.h>
 #include <time.h>
 
+#define PATIENCE_MS 10
+
 static int log_fd = -1; /* -1: stderr is read by somebody */
+static bool prompt;
 
 /* syslog(3) would wait for a logger that does not read; who listens to the kernel may wait for nobody. */
 static void connect_log(void)
@@ -77,6 +81,19 @@ static bool is_journal(void)
 	return known;
 }
 
+void cmd_messages_prompt(void)
+{
+	prompt = true;
+}
+
+/* Room for a line: a pipe or socket that says so takes one without waiting. */
+static bool has_room(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	return !prompt || poll(&p, 1, PATIENCE_MS) != 0;
+}
+
 /* A message may hold what a user or a file brought; lines and escapes of its own it shall not have. */
 PRINTF(2, 0)
 static void put_line(int priority, const char *format, va_list ap)
@@ -94,6 +111,8 @@ static void put_line(int priority, const char *format, va_list ap)
 		return;
 	}
 	*p++ = '\n';
+	if (!has_room(STDERR_FILENO))
+		return;
 	while (write(STDERR_FILENO, line, (size_t)(p - line)) < 0 && errno == EINTR)
 		;
 }

@@ -105,6 +105,7 @@ static int serve(struct options *o)
 	if (status < 0 && o->check_config)
 		status = CMD_DONE;
 	if (status < 0) {
+		cmd_messages_prompt();
 		notify_open(&s.notify);
 		pid_fd = pidfile_open(path);
 		if (pid_fd >= 0)

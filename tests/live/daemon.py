@@ -28,7 +28,8 @@ class Daemon:
         popen.setdefault("stdout", subprocess.DEVNULL)
         popen.setdefault("stdin", subprocess.DEVNULL)
         with open(self.path + ".err", "wb") as err:
-            self.process = subprocess.Popen(argv, stderr=err, env=dict(os.environ, NOTIFY_SOCKET=self.path + ".notify"),
+            popen.setdefault("stderr", err)
+            self.process = subprocess.Popen(argv, env=dict(os.environ, NOTIFY_SOCKET=self.path + ".notify"),
                                             **popen)
         lib.started.append(self.process)
         if wait and not self.await_told("READY=1"):

@@ -10,7 +10,7 @@ import lib
 from daemon import (Daemon, check_gaps, check_whole, count_exits, exits_of, parse_tolerant, read, scratch, wait_until)
 
 SEED = int(os.environ.get("EXEUNT_SEED", "0")) or time.time_ns() & 0xffffff
-KILLS = int(os.environ.get("EXEUNT_KILLS", "6"))
+KILLS = int(os.environ.get("EXEUNT_KILLS", "4"))
 
 
 def two_sinks():

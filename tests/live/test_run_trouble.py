@@ -195,6 +195,24 @@ def closed_descriptors():
     d.wait(1)
 
 
+def messages_that_nobody_reads():
+    """stderr is a pipe that is full: the daemon goes on, and ends"""
+    reader, writer = os.pipe()
+    place = scratch("moved")
+    os.mkdir(place)
+    path = os.path.join(place, "out")
+    d = Daemon("--to", f"json:{path}", "--to", f"json:{scratch('still')}", stderr=writer)
+    os.close(writer)
+    os.rename(place, place + ".1")
+    for _ in range(700):
+        d.reload()  # each with a message that the file cannot be opened
+    load = lib.finish(lib.loader("--count", 100))
+    d.stop()
+    with os.fdopen(reader, "rb") as f:
+        lib.check(len(f.read()) > 50000, "the pipe was not full")
+    lib.check(len(exits_of(lib.parse_lines(read(scratch("still"))), load["pid"])) == 100, "an end is missing")
+
+
 def ends_by_itself():
     """after a time that was given"""
     before = time.monotonic()
@@ -206,4 +224,4 @@ def ends_by_itself():
 
 if __name__ == "__main__":
     lib.main(full_disk, full_to_the_end, slow_reader, reader_leaves, stuck_at_the_end, fifo, reopen_refused,
-             two_become_one, closed_descriptors, ends_by_itself)
+             two_become_one, closed_descriptors, messages_that_nobody_reads, ends_by_itself)
