@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/descriptors.h"
+#include "base/procfile.h"
 #include "sink/plugin-keeper-internal.h"
 
 #define MODE_NEEDED 0550
@@ -66,6 +67,21 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* That we are not the first to be killed when memory runs out is not meant for it. */
+static void give_up_protection(void)
+{
+	static const char path[] = "/proc/self/oom_score_adj";
+	char line[16];
+	int fd;
+
+	if (procfile_line(path, line, sizeof(line)) < 0 || *line != '-')
+		return;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0 && write(fd, "0", 1) < 0)
+		errno = 0;
+	close_fd(fd);
+}
+
 /* In the child; the errno of what failed goes into the pipe, whose end otherwise closes at exec. */
 static _Noreturn void become(char *const *argv, int input, int pipe_fd)
 {
@@ -74,6 +90,7 @@ static _Noreturn void become(char *const *argv, int input, int pipe_fd)
 
 	setpgid(0, 0);
 	umask(022);
+	give_up_protection();
 	if (dup2(input, STDIN_FILENO) >= 0 && !chdir("/")) {
 		dup2(pipe_fd, 3);
 		fcntl(3, F_SETFD, FD_CLOEXEC);

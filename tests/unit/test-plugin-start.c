@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/procfile.h"
 #include "sink/plugin-keeper-internal.h"
 #include "sink/plugin-keeper.h"
 
@@ -118,13 +119,37 @@ static void runs(void **state)
 	close(fds[1]);
 }
 
+/* Who protects exeunt from a lack of memory has not meant its plugins. */
+static void is_not_protected(void **state)
+{
+	char *cat[] = { (char[]){ "/bin/cat" }, NULL };
+	const char *own = "/proc/self/oom_score_adj";
+	int fd = open(own, O_WRONLY), fds[2];
+	char name[48], line[16];
+	pid_t pid;
+
+	(void)state;
+	if (fd < 0 || write(fd, "-1", 2) != 2)
+		skip(); /* takes CAP_SYS_RESOURCE */
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	pid = plugin_start(cat, fds[1]);
+	assert_true(pid > 0);
+	snprintf(name, sizeof(name), "/proc/%d/oom_score_adj", (int)pid);
+	assert_int_equal(procfile_line(name, line, sizeof(line)), 1);
+	assert_string_equal(line, "0");
+	assert_int_equal(write(fd, "0", 1), 1);
+	close(fd);
+	close(fds[0]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	close(fds[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_are_split),
-		cmocka_unit_test(modes),
-		cmocka_unit_test(cannot_be_executed),
-		cmocka_unit_test(runs),
+		cmocka_unit_test(words_are_split),    cmocka_unit_test(modes),
+		cmocka_unit_test(cannot_be_executed), cmocka_unit_test(runs),
+		cmocka_unit_test(is_not_protected),
 	};
 
 	return cmocka_run_group_tests(tests, make_file, remove_file);
