@@ -29,10 +29,12 @@ static void open_socket(struct notify *n, const char *path)
 static int64_t watchdog_ns(void)
 {
 	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+	int64_t n;
 
 	if (!usec || (pid && strtol(pid, NULL, 10) != getpid()))
 		return 0;
-	return MIN(MAX(strtoll(usec, NULL, 10), 0), INT64_MAX / NS_PER_USEC) * NS_PER_USEC / 2;
+	n = MAX(strtoll(usec, NULL, 10), 0);
+	return MIN(n, INT64_MAX / NS_PER_USEC) * NS_PER_USEC / 2;
 }
 
 void notify_open(struct notify *n)

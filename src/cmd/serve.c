@@ -148,7 +148,8 @@ static int ms_until(int64_t at, int64_t now)
 {
 	if (at == INT64_MAX)
 		return -1;
-	return (int)MIN(MAX((at - now + NS_PER_MSEC - 1) / NS_PER_MSEC, 0), 3600 * 1000);
+	at = MAX((at - now + NS_PER_MSEC - 1) / NS_PER_MSEC, 0);
+	return (int)MIN(at, 3600 * 1000);
 }
 
 static bool all_taken(const struct serving *s)
