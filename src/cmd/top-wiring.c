@@ -196,7 +196,7 @@ int top_take_terminal(struct top *t)
 	if (r >= 0)
 		return -1;
 	cmd_error("cannot use this terminal: %s",
-		  r == -ENOMEM ? "not enough memory" : "TERM names none that is known");
+		  r == -ENOMEM ? "not enough memory" : "TERM names none that can show a screen");
 	return CMD_FAILED;
 }
 

@@ -24,6 +24,14 @@ static void begin_colors(struct top_curses *c, bool color)
 	init_pair(PAIR_FAILED, COLOR_YELLOW, -1);
 }
 
+/* A terminal that can only go on, as "dumb", would be a heap of lines. */
+static bool can_move(void)
+{
+	const char *move = tigetstr("cup");
+
+	return move && move != (const char *)-1;
+}
+
 int top_curses_open(struct top_curses **ret, bool color)
 {
 	struct top_curses *c = calloc(1, sizeof(*c));
@@ -31,8 +39,11 @@ int top_curses_open(struct top_curses **ret, bool color)
 	if (!c)
 		return -ENOMEM;
 	c->screen = newterm(NULL, stdout, stdin);
-	if (!c->screen) {
-		free(c);
+	if (!c->screen || !can_move()) {
+		if (c->screen)
+			top_curses_close(c);
+		else
+			free(c);
 		return -ENOTTY;
 	}
 	set_escdelay(25);

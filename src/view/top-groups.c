@@ -20,7 +20,7 @@ int top_groups_init(struct top_groups *t, uint32_t most, uint64_t seed)
 
 void top_groups_clear(struct top_groups *t)
 {
-	for (uint32_t i = 0; i < t->n; i++)
+	for (uint32_t i = 0; t->groups && i < t->n; i++)
 		free(t->groups[i]);
 	free(t->groups);
 	free(t->slots);

@@ -117,7 +117,7 @@ static void cell(char *p, const struct top_sums *sums, enum top_column c, const 
 	int unknown = unknown_of(c);
 
 	if (value < 0) {
-		strcpy(p, "-");
+		memcpy(p, "-", 2);
 		return;
 	}
 	if (unknown >= 0 && sums->unknown[unknown])

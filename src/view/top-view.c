@@ -58,7 +58,7 @@ static void begin_input(struct top_view *v, enum top_input input)
 {
 	v->input = input;
 	if (input == TOP_INPUT_FILTER)
-		strcpy(v->input_text, v->filter);
+		memcpy(v->input_text, v->filter, sizeof(v->input_text));
 	else
 		v->input_text[0] = '\0';
 }
@@ -105,7 +105,7 @@ static enum top_action end_input(struct top_view *v)
 
 	v->input = TOP_INPUT_NONE;
 	if (input == TOP_INPUT_FILTER) {
-		strcpy(v->filter, v->input_text);
+		memcpy(v->filter, v->input_text, sizeof(v->filter));
 		return TOP_ACTION_FILTER;
 	}
 	if (v->input_text[0] && top_view_set(v, "delay", v->input_text) < 0)

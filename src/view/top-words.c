@@ -108,9 +108,11 @@ static int set_delay(struct top_view *v, const char *value)
 
 static int set_filter(struct top_view *v, const char *value)
 {
-	if (strlen(value) >= sizeof(v->filter))
+	size_t len = strlen(value);
+
+	if (len >= sizeof(v->filter))
 		return -EINVAL;
-	strcpy(v->filter, value);
+	memcpy(v->filter, value, len + 1);
 	return 0;
 }
 
