@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See attach.h. What is read waits for the output: a slow reader of ours makes us a slow reader of the daemon, which counts and
- * tells what that cost.
+ * See attach.h. What is read waits for the output: a slow reader of ours makes us a slow reader of the daemon,
+ * which counts and tells what that cost.
  */
 #include "cmd/attach.h"
 

@@ -2,8 +2,9 @@
 /*
  * The lines of a daemon's socket, one by one: what each means, and how it is shown. See attach.h.
  *
- * The filter is the daemon's to apply where it takes it: where it is no more than plain comparisons and the host's own accounts.
- * Else it is applied here, and JSON is written anew with numbers of its own, so that these have no gaps.
+ * The filter is the daemon's to apply where it takes it: where it is no more than plain comparisons and the
+ * host's own accounts. Else it is applied here, and JSON is written anew with numbers of its own, so that these
+ * have no gaps.
  */
 #ifndef CMD_ATTACHED_H
 #define CMD_ATTACHED_H

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One reader of a socket: its stream as JSON Lines, from a start record with seq 1 on, and the one line that it may send.
+ * One reader of a socket: its stream as JSON Lines, from a start record with seq 1 on, and the one line that it
+ * may send.
  *
- * The line is a filter. Taken, the stream begins anew under it: a start record with seq 1 is the answer. Refused, the answer is
- * a line of type "error", the last one. Nothing that a reader sends or leaves undone costs more than its bounded memory;
- * the line is looked at only when there is room for its answer. What is behind the line is never read.
+ * The line is a filter. Taken, the stream begins anew under it: a start record with seq 1 is the answer.
+ * Refused, the answer is a line of type "error", the last one. Nothing that a reader sends or leaves undone
+ * costs more than its bounded memory; the line is looked at only when there is room for its answer. What is
+ * behind the line is never read.
  */
 #ifndef SINK_SOCKET_CLIENT_H
 #define SINK_SOCKET_CLIENT_H

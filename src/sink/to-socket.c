@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * socket:PATH: JSON Lines for any number of readers up to 64, each with a stream, a buffer and a filter of its own. Owns the
- * socket and the connections.
+ * socket:PATH: JSON Lines for any number of readers up to 64, each with a stream, a buffer and a filter of its
+ * own. Owns the socket and the connections.
  *
- * Readers are members of a group, and not trusted with the collector's time or memory: what one does not take is dropped
- * from its stream alone; the filters of all together may take a part of one CPU, else the dearest one goes.
+ * Readers are members of a group, and not trusted with the collector's time or memory: what one does not take is
+ * dropped from its stream alone; the filters of all together may take a part of one CPU, else the dearest one
+ * goes.
  */
 #include <grp.h>
 #include <sys/epoll.h>
@@ -192,7 +193,10 @@ static void socket_sink_record(struct sink *s, const struct exeunt_record *r)
 		client_record(t->clients[i], r);
 }
 
-/* Takes from what each filter cost what time has forgiven; when all together are over the limit, the dearest one goes. */
+/*
+ * Takes from what each filter cost what time has forgiven; when all together are over the limit, the dearest one
+ * goes.
+ */
 static void weigh_filters(struct socket_sink *t, int64_t now)
 {
 	int64_t forgiven = (now - t->paid_ns) / COST_SHARE, total = 0;
