@@ -143,8 +143,10 @@ static void stay(struct top *t)
 {
 	top_turn(t, mono_now());
 	while (!t->quit && !t->again) {
-		top_wait(t, -1, mono_now() + NS_PER_SEC);
+		top_wait(t, -1, top_due(t));
 		top_keys(t, mono_now());
+		if (mono_now() >= top_due(t) && !t->quit && !t->again)
+			top_turn(t, mono_now());
 	}
 }
 
@@ -156,8 +158,12 @@ int top_replay(struct top *t)
 		status = play(t);
 		if (t->again)
 			continue;
-		if (!t->quit && status != CMD_DONE && !top_model_now(t->model))
-			break; /* told, and there is nothing to see */
+		if (!t->quit && status != CMD_DONE && !top_model_now(t->model)) {
+			/* there is nothing to see; without a terminal it was told at once */
+			if (t->curses)
+				snprintf(t->failure, sizeof(t->failure), "%.250s", t->view.note);
+			break;
+		}
 		if (!t->quit && t->curses)
 			stay(t);
 		else if (!t->quit)

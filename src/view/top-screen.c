@@ -154,8 +154,11 @@ static void draw_last(struct top_screen *s, const struct top_view *v, const stru
 			v->input == TOP_INPUT_FILTER ? "filter: " : "seconds: ");
 		top_put_raw(s, l, TOP_STYLE_PLAIN, v->input_text + skip, len - skip, room, false);
 		top_put(s, l, TOP_STYLE_STRONG, "_");
-		if (about->filter_error)
-			top_put(s, l, TOP_STYLE_FAILED, "  %s", about->filter_error);
+		if (!about->filter_error)
+			return;
+		top_put(s, l, TOP_STYLE_PLAIN, "  ");
+		top_put_raw(s, l, TOP_STYLE_FAILED, about->filter_error,
+			    strlen(about->filter_error), s->width, false);
 	}
 }
 

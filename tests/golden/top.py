@@ -182,6 +182,16 @@ def into_a_group():
     t.quit("C-c")
 
 
+def nothing_to_see():
+    t = Terminal("--replay", "none")
+    t.wait_for(lambda s: "cannot read 'none'" in s, "why there is nothing, on the terminal as it was")
+    t.wait_for(lambda s: os.path.exists(t.status) and open(t.status).read() == "1\n", "status 1")
+    t.close()
+    t = Terminal("--replay", "pacct/v3.pacct", "-n", "3", "-d", "0.1")
+    t.wait_for(lambda s: os.path.exists(t.status) and open(t.status).read() == "0\n", "the end after -n 3")
+    t.close()
+
+
 def colours():
     for no_color, red in (("", True), ("1", False)):
         t = Terminal("--replay", "taskstats/losses.cap", "--window", "start", NO_COLOR=no_color)
@@ -305,7 +315,7 @@ def main():
     steps_of_a_batch()
     wrong_usage()
     if TMUX:
-        for test in (keys_of_the_table, filters, into_a_group, colours, plain, remembered):
+        for test in (keys_of_the_table, filters, into_a_group, nothing_to_see, colours, plain, remembered):
             test()
     elif os.environ.get("EXEUNT_MUST_RUN") == "1":
         check(False, "tmux is not installed")
