@@ -240,7 +240,8 @@ def stock_consumers():
     log.bind(place("dev/log"))
     os.chmod(place("dev/log"), 0o666)
     log = Reader(log)
-    run = Run(laurel_sink(), f"plugin:{syslog} LOG_INFO LOG_LOCAL3", "audispd:" + place("events"),
+    run = Run(*(sink + "|--buffer|64M" for sink in (laurel_sink(), f"plugin:{syslog} LOG_INFO LOG_LOCAL3",
+                                                    "audispd:" + place("events"))),
               prefix=("unshare", "-m", "sh", "-c", NAMESPACE, "sh", place("dev")))
     readers = [Reader(connect("events")) for _ in range(2)]
     lib.check(os.stat(place("events")).st_mode & 0o777 == 0o640, "the socket has another mode than 0640")
