@@ -39,7 +39,8 @@ def value(samples, name, **labels):
 
 
 def same(samples, want, name, **labels):
-    lib.check(value(samples, name, **labels) == want, f"{name} {labels} is {value(samples, name, **labels)}, not {want}")
+    found = value(samples, name, **labels)
+    lib.check(found == want, f"{name} {labels} is {found}, not {want}")
 
 
 def count(exits):
@@ -111,7 +112,7 @@ def check_lag(samples, n):
 def losses():
     """a buffer that is too small: the file tells what the records tell"""
     out, path = scratch("lost.json"), scratch("lost.prom")
-    d = Daemon("--to", f"json:{out}", "--to", f"metrics:{path}", "--rcvbuf", "4K")
+    d = Daemon("--to", f"json:{out}", "--to", f"metrics:{path}", "--rcvbuf", "64K")
     d.process.send_signal(signal.SIGSTOP)
     lib.finish(lib.loader("--count", 3000))
     d.process.send_signal(signal.SIGCONT)

@@ -140,7 +140,8 @@ def within_the_unit():
     lib.check("net_admin" in names and "sys_admin" not in names, f"the unit has {names}")
     exeunt, lib.EXEUNT = lib.EXEUNT, scratch("within")
     with open(lib.EXEUNT, "w") as f:
-        f.write("#!/bin/sh\nexec setpriv --inh-caps=-all --bounding-set=-all,+" + ",+".join(names) + f" {exeunt} \"$@\"\n")
+        f.write("#!/bin/sh\nexec setpriv --inh-caps=-all --bounding-set=-all,+" + ",+".join(names) +
+                f" {exeunt} \"$@\"\n")
     os.chmod(lib.EXEUNT, 0o755)
     try:
         at_work()
