@@ -108,7 +108,7 @@ void top_groups_clear(struct top_groups *t);
 struct top_group *top_groups_get(struct top_groups *t, const uint8_t *key, size_t len,
 				 int64_t tick);
 
-/* The group that had this id and place, the others if it is gone. */
+/* The group that had this hash and id, the others if it is gone. */
 struct top_group *top_groups_again(struct top_groups *t, uint64_t hash, uint32_t id);
 
 #endif

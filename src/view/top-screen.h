@@ -75,7 +75,7 @@ int top_screen_size(struct top_screen *s, int width, int height, bool utc);
 
 /*
  * Makes all lines anew. Sets of `v` what was drawn, and keeps cursors within it. Without memory some text is missing.
- * `pass` says whether an exit of the pane is shown; NULL: all.
+ * `filter` says which exits are listed; NULL: all.
  */
 void top_screen_draw(struct top_screen *s, struct top_view *v, const struct top_table *t,
 		     struct top_model *m, const struct top_about *about,
