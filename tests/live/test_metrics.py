@@ -112,9 +112,9 @@ def check_lag(samples, n):
 def losses():
     """a buffer that is too small: the file tells what the records tell"""
     out, path = scratch("lost.json"), scratch("lost.prom")
-    d = Daemon("--to", f"json:{out}", "--to", f"metrics:{path}", "--rcvbuf", "256K")
+    d = Daemon("--to", f"json:{out}", "--to", f"metrics:{path}", "--rcvbuf", "1M")
     d.process.send_signal(signal.SIGSTOP)
-    lib.finish(lib.loader("--count", 6000))
+    lib.finish(lib.loader("--count", 20000))
     d.process.send_signal(signal.SIGCONT)
     d.stop()
     records, samples = lib.parse_lines(read(out)), parse(path)
