@@ -24,18 +24,18 @@
 #define NS_PER_MSEC INT64_C(1000000)
 #define NS_PER_USEC INT64_C(1000)
 
-#define MIN(a, b)                       \
-	({                              \
-		__typeof__(a) a_ = (a); \
-		__typeof__(b) b_ = (b); \
-		a_ < b_ ? a_ : b_;      \
+/* Names of their own, so that one may stand within the other. */
+#define JOIN_WORDS_(a, b) a##b
+#define JOIN_WORDS(a, b) JOIN_WORDS_(a, b)
+#define CHOOSE_(a, op, b, x, y)        \
+	({                             \
+		__typeof__(a) x = (a); \
+		__typeof__(b) y = (b); \
+		x op y ? x : y;        \
 	})
-#define MAX(a, b)                       \
-	({                              \
-		__typeof__(a) a_ = (a); \
-		__typeof__(b) b_ = (b); \
-		a_ > b_ ? a_ : b_;      \
-	})
+#define CHOOSE(a, op, b) CHOOSE_(a, op, b, JOIN_WORDS(x_, __COUNTER__), JOIN_WORDS(y_, __COUNTER__))
+#define MIN(a, b) CHOOSE(a, <, b)
+#define MAX(a, b) CHOOSE(a, >, b)
 
 /* Hands a pointer on, so that the cleanup attribute leaves it alone. */
 #define TAKE(p)                             \
