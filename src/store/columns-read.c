@@ -22,6 +22,8 @@ static struct exeunt_bytes bytes_of(sqlite3_stmt *st, int at)
 	struct exeunt_bytes b = { .data = sqlite3_column_blob(st, at) };
 
 	b.len = (uint32_t)sqlite3_column_bytes(st, at);
+	if (!b.data) /* of an empty one there is none */
+		b.data = "";
 	return b;
 }
 
