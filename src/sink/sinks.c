@@ -7,15 +7,8 @@
 #include "sink/table.h"
 
 static const struct sink_ops *const table[] = {
-	&sink_json,
-	&sink_store,
-	&sink_audit,
-	&sink_plugin,
-	&sink_audispd,
-	&sink_journal,
-	&sink_syslog,
-	&sink_socket,
-	&sink_metrics,
+	&sink_json,    &sink_store,  &sink_audit,  &sink_plugin,  &sink_audispd,
+	&sink_journal, &sink_syslog, &sink_socket, &sink_metrics,
 };
 
 const struct sink_ops *const *sink_table(size_t *n)

@@ -48,7 +48,7 @@ struct pacct_source {
 	char *state_path;      /* NULL: none */
 	struct pacct_state *state;
 	struct pacct_state *mark; /* to be saved later; NULL: none yet */
-	bool saved; /* what was handed on last is saved */
+	bool saved;		  /* what was handed on last is saved */
 	bool told_behind, told_unreadable;
 	bool ended;			/* accounting was given back */
 	int32_t children[PACCT_PROBES]; /* to be announced */
