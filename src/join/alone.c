@@ -175,6 +175,17 @@ void joiner_judge_all_alone(struct joiner *j)
 	joiner_forget_hints(j, INT64_MAX);
 }
 
+void joiner_judge_accounted(struct joiner *j, int64_t before_ns)
+{
+	struct process *p, *next;
+
+	for (p = table_oldest(j->table, PROCESS_ALONE); p && p->touched_ns <= before_ns; p = next) {
+		next = table_next(j->table, p);
+		if (p->sources & BIT_PACCT)
+			judge_alone(j, p, before_ns, true);
+	}
+}
+
 void join_checked(struct joiner *j, int64_t mono_ns)
 {
 	int64_t seen_ns = MIN(j->horizon[joiner_leading(j)], mono_ns);

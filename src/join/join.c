@@ -313,8 +313,9 @@ static void settle(struct joiner *j, enum process_state state)
 	}
 }
 
-void join_settle(struct joiner *j)
+void join_settle(struct joiner *j, int64_t read_ns)
 {
+	joiner_judge_accounted(j, read_ns);
 	settle(j, PROCESS_BEHIND);
 	settle(j, PROCESS_ENDING);
 }

@@ -102,8 +102,11 @@ int64_t join_deadline(const struct joiner *j);
  */
 bool join_sweep(struct joiner *j, bool (*is_alive)(int32_t tgid), const struct frame *now);
 
-/* Puts out what accounting has told of and that only waits for more, so that the position behind it can be saved. */
-void join_settle(struct joiner *j);
+/*
+ * Puts out what accounting has told of and that only waits for more, so that the position behind it can be saved. What it told
+ * of before read_ns and the leading source did not, that one lost, or never had: its queues have been read since.
+ */
+void join_settle(struct joiner *j, int64_t read_ns);
 
 /* Closes all that has ended, without waiting. */
 void join_flush(struct joiner *j);

@@ -120,6 +120,8 @@ bool joiner_backfill_early(struct joiner *j, struct process *p, int64_t now_ns);
 
 /* alone.c: nothing more will come. Leaves nothing alone, but some that is to be closed. */
 void joiner_judge_all_alone(struct joiner *j);
+/* Only what accounting told of, before then. */
+void joiner_judge_accounted(struct joiner *j, int64_t before_ns);
 
 /* The leading source lost it. */
 void joiner_mark_backfilled(struct joiner *j, struct process *p);

@@ -4,12 +4,34 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
 #include "source/pacct.h"
+
+/*
+ * The kernel sends an end before it writes it down (kernel/exit.c: taskstats_exit() comes before acct_process()). So what
+ * accounting has told of is in the sockets by now, or was lost, or never was an end.
+ */
+static int read_sent(struct exeunt *x)
+{
+	bool more;
+	int r;
+
+	do {
+		more = false;
+		r = drain_source(x, EXEUNT_SOURCE_TASKSTATS, false, &more);
+	} while (r >= 0 && more);
+	return r < 0 ? r : check_sources(x);
+}
 
 int exeunt_settle(struct exeunt *x)
 {
-	join_settle(x->joiner);
-	return x->stop_value;
+	int64_t read_ns = mono_now();
+	int r = 0;
+
+	if (source_in_use(x, EXEUNT_SOURCE_PACCT) && source_in_use(x, EXEUNT_SOURCE_TASKSTATS))
+		r = read_sent(x);
+	join_settle(x->joiner, read_ns);
+	return r < 0 ? r : x->stop_value;
 }
 
 int exeunt_checkpoint(struct exeunt *x, const char *note)

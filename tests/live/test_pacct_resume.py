@@ -61,8 +61,8 @@ class Dying(threading.Thread):
             time.sleep(self.random.random() * 0.02)
 
 
-def start(path, place):
-    argv = [lib.EXEUNT, "live", "--json", "-q", "--source", "pacct", "--pacct", path, "--pacct-state", place.path("state"),
+def start(path, place, source):
+    argv = [lib.EXEUNT, "live", "--json", "-q", "--source", source, "--pacct", path, "--pacct-state", place.path("state"),
             "-o", place.path("out")]
     process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     lib.started.append(process)
@@ -78,25 +78,34 @@ def end(process, how):
 
 def every_exit_once():
     """killed again and again, then ended in peace"""
+    run("pacct", KILLS)
+
+
+def none_lost_beside_taskstats():
+    """the same with taskstats besides: what only one of the two has told of when it is killed is lost to neither"""
+    run("taskstats,pacct", max(KILLS // 4, 5))
+
+
+def run(source, kills):
     chance = random.Random(SEED)
-    lib.say(f"seed {SEED}, {KILLS} kills")
+    lib.say(f"seed {SEED}, {kills} kills")
     with accounting_off(), Place() as place:
         path = place.create("pacct")
         acct(path)
-        process = start(path, place)
+        process = start(path, place, source)
         lib.check(wait_for(lambda: os.path.exists(place.path("state")) or process.poll() is not None or
                            os.path.exists(place.path("out")) and os.path.getsize(place.path("out"))), "no start")
         dying = Dying(place, path)
         dying.start()
         errors = set()
-        for _ in range(KILLS):
+        for _ in range(kills):
             time.sleep(chance.random() ** 2 * 1.5)
             code, error = end(process, signal.SIGKILL)
             lib.check(code == -signal.SIGKILL, f"it ended by itself: {code}, {error}")
             errors |= set(error.splitlines())
             if chance.random() < 0.3:
                 time.sleep(chance.random() * 0.3)
-            process = start(path, place)
+            process = start(path, place, source)
         time.sleep(1)
         dying.over.set()
         dying.join()
@@ -140,4 +149,4 @@ def count(path, dying):
     lib.check(not losses, f"losses are told: {losses[:2]}")
 
 
-lib.main(accounting_is_off, every_exit_once)
+lib.main(accounting_is_off, every_exit_once, none_lost_beside_taskstats)
