@@ -38,7 +38,7 @@ int datagram_new(struct datagram **ret, const char *path, size_t bound)
 	if (!d)
 		return -ENOMEM;
 	d->address.sun_family = AF_UNIX;
-	strcpy(d->address.sun_path, path);
+	memcpy(d->address.sun_path, path, strlen(path) + 1);
 	d->bound = bound ? bound : BOUND_DEFAULT;
 	d->tail = &d->head;
 	d->fd = -1;

@@ -110,8 +110,8 @@ int listener_open(struct listener *ret, const char *path, mode_t mode, gid_t gro
 			 sizeof(address.sun_path) - 1);
 		return -ENAMETOOLONG;
 	}
-	strcpy(address.sun_path, path);
-	strcpy(l.path, path);
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	memcpy(l.path, path, strlen(path) + 1);
 	make_directory(path);
 	l.fd = new_socket();
 	r = l.fd < 0 ? l.fd : take_place(l.fd, &address, mode, group, error, size);

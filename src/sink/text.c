@@ -143,7 +143,7 @@ char *text_clock(struct text *t, char *p, int64_t ns)
 		*q = ':';
 		/* years beyond 9999 are nonsense of a damaged file */
 		if (!strftime(t->date, sizeof(t->date), "%Y-%m-%d ", &tm) || strlen(t->date) != 11)
-			strcpy(t->date, "?          ");
+			snprintf(t->date, sizeof(t->date), "%-11s", "?");
 		t->minute = minute;
 	}
 	if (t->options.history)

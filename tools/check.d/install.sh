@@ -84,7 +84,8 @@ install_again() {
 # They name this prefix, auditd's file is as auditd wants it and switched off, and the sample is taken by the program.
 configuration_files() {
 	local etc=$installed/etc
-	if grep -rE '(^|[^a-z])/(usr|etc)/' "$etc" "$installed/lib"/systemd 2>/dev/null; then
+	# laurel is the host's
+	if grep -rE '(^|[^a-z])/(usr|etc)/' "$etc" "$installed/lib"/systemd 2>/dev/null | grep -v /laurel; then
 		echo "not of this prefix"
 		return 1
 	fi
