@@ -2,13 +2,11 @@
 /* exeunt report FILE...: what the files tell of, counted and summed by what the user names. The files are read as replay reads them. */
 #include "cmd/cmd.h"
 
-#include <sys/stat.h>
-
+#include "cmd/since-last.h"
 #include "cmd/stream.h"
 #include "record/tally.h"
 #include "sink/json-report.h"
 #include "sink/text-report.h"
-#include "store/cursor.h"
 
 static const char usage[] =
 	"Usage: exeunt report [OPTION]... FILE...\n"
@@ -313,44 +311,6 @@ static int read_files(struct report *rep, char **paths, int n)
 	return status;
 }
 
-/* Where --since-last goes on from: only once the table is out, so that what nobody saw is told again. */
-static int remember(struct report *rep, const char *dir)
-{
-	int64_t position = exeunt_store_position(rep->stream.x);
-	int r = position ? store_cursor_write(dir, rep->stream.options->since_last, position) : 0;
-
-	if (r >= 0)
-		return CMD_DONE;
-	cmd_error(
-		"the position in '%s' cannot be remembered: %s; the next report will tell of this again",
-		dir, strerror(-r));
-	return CMD_FAILED;
-}
-
-static int recall(struct report *rep, char **paths, int n)
-{
-	const char *name = rep->stream.options->since_last;
-	struct stat st;
-	int r;
-
-	if (!name)
-		return -1;
-	if (n != 1 || stat(paths[0], &st) || !S_ISDIR(st.st_mode))
-		return cmd_usage_error("report ",
-				       "--since-last goes with the directory of one store");
-	if (!store_cursor_is_name(name))
-		return cmd_usage_error(
-			"report ",
-			"--since-last=%s: expected a name of letters, digits, '-', '_' and '.'",
-			name);
-	r = store_cursor_read(paths[0], name, &rep->after);
-	if (r >= 0)
-		return -1;
-	cmd_error("the position '%s/cursor-%s' cannot be read: %s; remove it to begin anew",
-		  paths[0], name, strerror(-r));
-	return CMD_FAILED;
-}
-
 static int report(struct report *rep, char **paths, int n)
 {
 	int status = read_files(rep, paths, n), finished;
@@ -359,7 +319,8 @@ static int report(struct report *rep, char **paths, int n)
 		return status;
 	finished = put_table(rep, status != CMD_DONE);
 	if (!status && !finished && rep->stream.options->since_last)
-		finished = remember(rep, paths[0]);
+		finished = since_last_remember(paths[0], rep->stream.options->since_last,
+					       exeunt_store_position(rep->stream.x));
 	if (!rep->stream.options->quiet && !rep->stream.options->json)
 		cmd_note("%s", rep->stream.summary);
 	return status ? status : finished;
@@ -396,7 +357,8 @@ int cmd_report(int argc, char **argv)
 		return cmd_usage_error("report ", "which FILE?");
 	status = begin(&rep, &o);
 	if (status < 0)
-		status = recall(&rep, argv + o.first_operand, argc - o.first_operand);
+		status = since_last_recall(argv + o.first_operand, argc - o.first_operand,
+					   o.since_last, &rep.after);
 	if (status < 0)
 		status = report(&rep, argv + o.first_operand, argc - o.first_operand);
 	exeunt_free(rep.stream.x);
