@@ -133,8 +133,9 @@ def each_once():
     journal, syslog = Logger(scratch("journal")), Logger(scratch("log"))
     journal.reads.set()
     syslog.reads.set()
-    d = Daemon("--filter", f"gid == {GROUP}", "--to", f"journal:{journal.path}", "--rate", 100000,
-               "--to", f"syslog:{syslog.path}", "--rate", 100000, source="taskstats,procevents")
+    roomy = ("--rate", 100000, "--buffer", "32M")  # for all of it, however late our loggers get to read
+    d = Daemon("--filter", f"gid == {GROUP}", "--to", f"journal:{journal.path}", *roomy, "--to", f"syslog:{syslog.path}", *roomy,
+               source="taskstats,procevents")
     truths = truths_of(mkexit(*odd_cases(), "exit-3", "exit-255", "signal-9", "--count", 50))
     subprocess.run(["/bin/true", HOSTILE, ""], group=GROUP, check=True)
     d.stop()
