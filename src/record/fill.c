@@ -44,11 +44,36 @@ void record_copy_field(struct exeunt_record *to, const struct exeunt_record *fro
 	field_set(to, field);
 }
 
+#define BIT(field) (UINT64_C(1) << EXEUNT_F_##field)
+#define STATUS_BITS                                                                          \
+	(BIT(EXIT_CODE) | BIT(EXIT_SIGNAL) | BIT(EXIT_SIGNAL_NAME) | BIT(EXIT_CORE_DUMPED) | \
+	 BIT(EXIT_CAUSE) | BIT(EXIT_STATUS))
+
+_Static_assert(EXEUNT_F_EXIT_STATUS < 64, "the fields of a status are in the first word");
+
+/* Both say how it ended, and not the same: what one of them says besides would be of another end. */
+static bool is_contradicted(const struct exeunt_record *to, const struct exeunt_record *from)
+{
+	uint64_t how = BIT(EXIT_CODE) | BIT(EXIT_SIGNAL);
+	uint64_t ours = to->present[0] & how, theirs = from->present[0] & how;
+
+	if (!ours || !theirs)
+		return false;
+	if (ours != theirs)
+		return true;
+	return ours == BIT(EXIT_CODE) ? to->exit_code != from->exit_code
+				      : to->exit_signal != from->exit_signal;
+}
+
 void record_fill(struct exeunt_record *to, const struct exeunt_record *from)
 {
+	uint64_t left_out = is_contradicted(to, from) ? STATUS_BITS : 0;
+
 	for (int word = 0; word < EXEUNT_PRESENT_WORDS; word++) {
 		uint64_t missing = from->present[word] & ~to->present[word];
 
+		if (!word)
+			missing &= ~left_out;
 		to->inherited[word] |= from->inherited[word] & missing;
 		for (; missing; missing &= missing - 1)
 			record_copy_field(to, from, word * 64 + __builtin_ctzll(missing));

@@ -5,7 +5,10 @@
 
 #include <exeunt/record.h>
 
-/* Copies each field that `from` has and `to` lacks, with its presence and its mark in `inherited`. */
+/*
+ * Copies each field that `from` has and `to` lacks, with its presence and its mark in `inherited`. How it ended is one thing:
+ * where `from` says otherwise than `to`, none of that is copied.
+ */
 void record_fill(struct exeunt_record *to, const struct exeunt_record *from);
 
 /* Copies one field that `from` has, whether `to` has it or not. */
