@@ -9,23 +9,10 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/parent.h"
 #include "cmd/cmd.h"
 
 /* 0, or -errno. */
-static int make_directory(const char *path)
-{
-	char dir[4096];
-	char *slash;
-
-	if ((size_t)snprintf(dir, sizeof(dir), "%s", path) >= sizeof(dir))
-		return -ENAMETOOLONG;
-	slash = strrchr(dir, '/');
-	if (!slash || slash == dir)
-		return 0;
-	*slash = '\0';
-	return mkdir(dir, 0755) && errno != EEXIST ? -errno : 0;
-}
-
 static int tell_owner(int fd, const char *path)
 {
 	char text[32] = "";
@@ -45,7 +32,7 @@ int pidfile_open(const char *path)
 	char text[32];
 	int fd, len, made;
 
-	made = make_directory(path);
+	made = parent_make(path);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0600);
 	if (fd < 0) {
 		fd = errno == ENOENT && made < 0 ? made : -errno;

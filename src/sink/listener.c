@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "base/parent.h"
+
 #define BACKLOG 64
 
 static int new_socket(void)
@@ -14,19 +16,6 @@ static int new_socket(void)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	return fd < 0 ? -errno : fd;
-}
-
-static void make_directory(const char *path)
-{
-	char dir[sizeof(((struct listener *)0)->path)];
-	char *slash;
-
-	snprintf(dir, sizeof(dir), "%s", path);
-	slash = strrchr(dir, '/');
-	if (!slash || slash == dir)
-		return;
-	*slash = '\0';
-	mkdir(dir, 0755);
 }
 
 /*
@@ -112,7 +101,7 @@ int listener_open(struct listener *ret, const char *path, mode_t mode, gid_t gro
 	}
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	memcpy(l.path, path, strlen(path) + 1);
-	make_directory(path);
+	parent_make(path);
 	l.fd = new_socket();
 	r = l.fd < 0 ? l.fd : take_place(l.fd, &address, mode, group, error, size);
 	if (r >= 0 && (listen(l.fd, BACKLOG) || lstat(path, &st)))
