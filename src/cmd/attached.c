@@ -74,12 +74,6 @@ void attached_free(struct attached *a)
 	free(a);
 }
 
-static bool is_about_process(const struct exeunt_record *r)
-{
-	return r->type == EXEUNT_TYPE_EXIT || r->type == EXEUNT_TYPE_THREAD ||
-	       r->type == EXEUNT_TYPE_AMEND || r->type == EXEUNT_TYPE_INTERIM;
-}
-
 static void announce(const struct attached *a, const struct exeunt_status *status)
 {
 	char names[256] = "";
@@ -168,7 +162,7 @@ static void count(struct attached *a, const struct exeunt_record *r)
 
 static void show(struct attached *a, const struct exeunt_record *r, const char *line, size_t len)
 {
-	if (is_about_process(r) &&
+	if (record_is_about_process(r) &&
 	    ((a->filters && !filter_match(a->s->filter, r)) || stream_is_done(a->s))) {
 		a->seen.filtered += r->type == EXEUNT_TYPE_EXIT;
 		return;

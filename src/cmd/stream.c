@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "cmd/cmd.h"
+#include "record/fields.h"
 #include "sink/outfile.h"
 
 #define FINISH_MS 2000
@@ -133,12 +134,6 @@ bool stream_is_done(const struct stream *s)
 	return s->options->count && s->shown >= s->options->count;
 }
 
-static bool is_about_process(const struct exeunt_record *r)
-{
-	return r->type == EXEUNT_TYPE_EXIT || r->type == EXEUNT_TYPE_THREAD ||
-	       r->type == EXEUNT_TYPE_AMEND || r->type == EXEUNT_TYPE_INTERIM;
-}
-
 static int write_json(struct stream *s, const struct exeunt_record *r)
 {
 	/* the name of a replayed host comes from the file, and the next file may be of another one */
@@ -154,7 +149,7 @@ static int write_text(struct stream *s, const struct exeunt_record *r)
 	if (r->type == EXEUNT_TYPE_START || r->type == EXEUNT_TYPE_STATUS ||
 	    r->type == EXEUNT_TYPE_STOP)
 		return 0; /* those go to stderr, from the command */
-	if (!s->header_out && (is_about_process(r) || r->type == EXEUNT_TYPE_LOSS)) {
+	if (!s->header_out && (record_is_about_process(r) || r->type == EXEUNT_TYPE_LOSS)) {
 		s->header_out = true;
 		text_header(s->text, s->output);
 	}
@@ -186,7 +181,7 @@ int stream_record(const struct exeunt_record *r, void *userdata)
 	struct stream *s = userdata;
 	int written;
 
-	if (is_about_process(r) &&
+	if (record_is_about_process(r) &&
 	    ((s->filter && !filter_match(s->filter, r)) || stream_is_done(s))) {
 		exeunt_keep_back(s->x, r);
 		return 0;

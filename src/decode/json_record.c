@@ -210,7 +210,7 @@ static bool take_paths(const json_t *value, uint64_t *words)
 		int field = path ? field_find(path, strlen(path)) : -1;
 
 		if (field >= 0)
-			words[field / 64] |= UINT64_C(1) << (field % 64);
+			field_add(words, (unsigned int)field);
 	}
 	return true;
 }

@@ -130,11 +130,6 @@ int field_find(const char *name, size_t len)
 	return found;
 }
 
-static void add(uint64_t *mask, int field)
-{
-	mask[field / 64] |= UINT64_C(1) << (field % 64);
-}
-
 /* All whose path goes on behind the name with a dot. */
 static bool add_group(uint64_t *mask, const char *name, size_t len)
 {
@@ -151,7 +146,7 @@ static bool add_group(uint64_t *mask, const char *name, size_t len)
 			at++;
 		if (!at || strncmp(at, name, len) != 0 || at[len] != '.')
 			continue;
-		add(mask, i);
+		field_add(mask, (unsigned int)i);
 		any = true;
 	}
 	return any;
@@ -173,7 +168,7 @@ int field_parse_list(const char *list, uint64_t ret_mask[EXEUNT_PRESENT_WORDS], 
 			return 0;
 		field = len ? field_find(list, len) : -ENOENT;
 		if (field >= 0)
-			add(ret_mask, field);
+			field_add(ret_mask, (unsigned int)field);
 		if ((!len || !add_group(ret_mask, list, len)) && field < 0) {
 			*bad = list;
 			*bad_len = len;

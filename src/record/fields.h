@@ -51,6 +51,17 @@ int field_find(const char *name, size_t len);
 int field_parse_list(const char *list, uint64_t ret_mask[EXEUNT_PRESENT_WORDS], const char **bad,
 		     size_t *bad_len);
 
+/* A set of fields is EXEUNT_PRESENT_WORDS words. */
+static inline bool field_in(const uint64_t *set, unsigned int field)
+{
+	return set[field / 64] >> (field % 64) & 1;
+}
+
+static inline void field_add(uint64_t *set, unsigned int field)
+{
+	set[field / 64] |= UINT64_C(1) << (field % 64);
+}
+
 static inline void field_set(struct exeunt_record *r, enum exeunt_field field)
 {
 	r->present[field / 64] |= UINT64_C(1) << (field % 64);
@@ -64,6 +75,13 @@ static inline void field_clear(struct exeunt_record *r, enum exeunt_field field)
 static inline const void *field_ptr(const struct exeunt_record *r, enum exeunt_field field)
 {
 	return (const char *)r + field_table[field].offset;
+}
+
+/* A record that a filter judges; the others are about the collector itself. */
+static inline bool record_is_about_process(const struct exeunt_record *r)
+{
+	return r->type == EXEUNT_TYPE_EXIT || r->type == EXEUNT_TYPE_THREAD ||
+	       r->type == EXEUNT_TYPE_AMEND || r->type == EXEUNT_TYPE_INTERIM;
 }
 
 #endif

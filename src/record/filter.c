@@ -358,5 +358,5 @@ void filter_fields(const struct filter *f, uint64_t ret_mask[EXEUNT_PRESENT_WORD
 	memset(ret_mask, 0, EXEUNT_PRESENT_WORDS * sizeof(*ret_mask));
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		if (f->nodes[i].op >= FILTER_EXISTS)
-			ret_mask[f->nodes[i].field / 64] |= UINT64_C(1) << (f->nodes[i].field % 64);
+			field_add(ret_mask, f->nodes[i].field);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The groups: a hash of keys, each with its sums, in chunks that never move; and which exits were lately counted. See tally.h. */
+#include "record/fields.h"
 #include "record/tally-internal.h"
 
 #include <sys/random.h>
@@ -70,11 +71,6 @@ void tally_free(struct tally *t)
 	free(t);
 }
 
-static void ask(uint64_t *mask, unsigned int field)
-{
-	mask[field / 64] |= UINT64_C(1) << field % 64;
-}
-
 void tally_asks_for(const struct tally *t, uint64_t *ret_mask)
 {
 	static const uint8_t always[] = { EXEUNT_F_PID,		EXEUNT_F_ENTITY_ID,
@@ -84,11 +80,11 @@ void tally_asks_for(const struct tally *t, uint64_t *ret_mask)
 
 	memset(ret_mask, 0, EXEUNT_PRESENT_WORDS * sizeof(*ret_mask));
 	for (size_t i = 0; i < sizeof(always); i++)
-		ask(ret_mask, always[i]);
+		field_add(ret_mask, always[i]);
 	for (size_t i = 0; i < TALLY_VALUES; i++)
-		ask(ret_mask, tally_fields[i]);
+		field_add(ret_mask, tally_fields[i]);
 	for (unsigned int i = 0; i < t->options.n_fields; i++)
-		ask(ret_mask, t->options.fields[i]);
+		field_add(ret_mask, t->options.fields[i]);
 }
 
 int64_t tally_interval(const struct tally *t)

@@ -3,6 +3,7 @@
 #include "sink/feed.h"
 
 #include "base/clock.h"
+#include "record/fields.h"
 #include "record/filter.h"
 #include "sink/json.h"
 #include "sink/output.h"
@@ -25,12 +26,6 @@ void feed_init(struct feed *f, const struct sink_options *o, feed_write_fn write
 int feed_json(void *format, const struct exeunt_record *r, struct output *o)
 {
 	return json_write(format, r, o);
-}
-
-static bool is_about_process(const struct exeunt_record *r)
-{
-	return r->type == EXEUNT_TYPE_EXIT || r->type == EXEUNT_TYPE_THREAD ||
-	       r->type == EXEUNT_TYPE_AMEND || r->type == EXEUNT_TYPE_INTERIM;
 }
 
 static bool passes(const struct feed *f, const struct exeunt_record *r)
@@ -60,13 +55,13 @@ static void drop(struct feed *f, const struct exeunt_record *r)
 
 static bool is_too_much(struct feed *f, const struct exeunt_record *r)
 {
-	return f->rate && is_about_process(r) && !rate_take(f->rate, mono_now());
+	return f->rate && record_is_about_process(r) && !rate_take(f->rate, mono_now());
 }
 
 /* Writes with the number and the fields of this stream; a record that has them already need not be copied. */
 static bool write_record(struct feed *f, const struct exeunt_record *r)
 {
-	bool narrow = f->fields && is_about_process(r);
+	bool narrow = f->fields && record_is_about_process(r);
 	struct exeunt_record ours;
 
 	if (narrow || r->seq != f->seq + 1) {
@@ -153,7 +148,7 @@ static void take_status(struct feed *f, const struct exeunt_record *r)
 
 void feed_record(struct feed *f, const struct exeunt_record *r)
 {
-	if (is_about_process(r) && !passes(f, r)) {
+	if (record_is_about_process(r) && !passes(f, r)) {
 		if (r->type == EXEUNT_TYPE_EXIT)
 			f->filtered++;
 		return;

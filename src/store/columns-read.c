@@ -176,7 +176,7 @@ int columns_read(sqlite3_stmt *st, int first, const uint64_t *mask, struct exeun
 	for (int i = 0; i < EXEUNT_F_COUNT; i++) {
 		int e;
 
-		if (!mask_has(mask, i))
+		if (!field_in(mask, (unsigned int)i))
 			continue;
 		if (sqlite3_column_type(st, first) != SQLITE_NULL) {
 			e = read_field(st, first, i, r, room);

@@ -66,7 +66,7 @@ char *columns_list(const uint64_t *mask, int *n)
 		return NULL;
 	*n = 0;
 	for (int i = 0; i < EXEUNT_F_COUNT; i++) {
-		if (!mask_has(mask, i))
+		if (!field_in(mask, (unsigned int)i))
 			continue;
 		fprintf(f, ", %s", column_name(i, name));
 		++*n;
@@ -159,7 +159,7 @@ static int bind_paths(sqlite3_stmt *st, int at, const uint64_t *mask)
 	if (!f)
 		return SQLITE_NOMEM;
 	for (int i = 0; i < EXEUNT_F_COUNT; i++)
-		if (mask_has(mask, i))
+		if (field_in(mask, (unsigned int)i))
 			fprintf(f, ",%s", field_table[i].path);
 	fclose(f);
 	r = sqlite3_bind_text(st, at, *text ? text + 1 : text, -1, SQLITE_TRANSIENT);

@@ -90,8 +90,8 @@ static void choose_fields(struct store_reader *r)
 	for (size_t i = 0; i < EXEUNT_PRESENT_WORDS; i++)
 		r->fields[i] = r->query.fields ? r->query.fields[i] : ~UINT64_C(0);
 	/* the entity id is made of both */
-	if (r->fields[EXEUNT_F_ENTITY_ID / 64] >> EXEUNT_F_ENTITY_ID % 64 & 1)
-		r->fields[EXEUNT_F_PID / 64] |= UINT64_C(1) << EXEUNT_F_PID % 64;
+	if (field_in(r->fields, EXEUNT_F_ENTITY_ID))
+		field_add(r->fields, EXEUNT_F_PID);
 	/* beyond the last field there is none */
 	for (int f = EXEUNT_F_COUNT; f < 64 * EXEUNT_PRESENT_WORDS; f++)
 		r->fields[f / 64] &= ~(UINT64_C(1) << (f % 64));
